@@ -1,0 +1,36 @@
+# make demo and make test are all a newcomer needs; the environment in .venv makes itself.
+PYTHON ?= python3.11
+BIN := .venv/bin
+
+.PHONY: demo test check serve bench clean
+
+demo: .venv/run
+	$(BIN)/llr demo
+
+test: check
+	$(BIN)/pytest
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench
+	$(BIN)/python bench/kernels.py
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+# An environment is as good as the files it was made from; the marks are their dates.
+.venv/run: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+.venv/dev: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[dev]
+	touch $@
+
+.venv/bench: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[bench]
+	touch $@

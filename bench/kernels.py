@@ -1,0 +1,247 @@
+"""How fast the learners are: beside other libraries, late in a stream, in threads, at start-up.
+
+    .venv/bin/python bench/kernels.py            the whole table
+    .venv/bin/python bench/kernels.py --quick    smaller blocks, fewer rounds
+
+What is timed is the whole public call: one thread, float64, explicit seeds. A target that is missed
+is printed, not raised. The race of threads needs two idle cores.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")})
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
+
+import numba
+import numpy as np
+import river
+import sklearn
+from rich.console import Console
+from river import linear_model, optim
+from sklearn.linear_model import SGDRegressor
+
+import llr
+from bench.race import (
+    Contestant,
+    Race,
+    Row,
+    Run,
+    Times,
+    beaten,
+    below,
+    measure,
+    plain,
+    table,
+    within,
+    yes,
+)
+from llr.types import Vector
+
+SEED = 1
+DIM = 50
+LATE = 10_000_000
+NOISE = 0.1
+STEP = 1e-5  # for the others' plain SGD, which stays finite with it on these samples
+BLOCKS = 4  # that each of two learners takes in the race of threads
+FIRST_STEP = f"import llr; llr.Learner('linear', dim={DIM}).learn([[0.5] * {DIM}], [1.0])"
+
+
+class Scale(NamedTuple):
+    """How much is measured: samples in a block (for river few), and turns of each contestant."""
+
+    wide: int
+    narrow: int
+    river: int
+    rounds: int
+    starts: int
+    compiles: int
+
+
+FULL = Scale(wide=200_000, narrow=1_000_000, river=2_000, rounds=10, starts=6, compiles=2)
+QUICK = Scale(wide=100_000, narrow=100_000, river=1_000, rounds=4, starts=2, compiles=1)
+
+
+def samples(dim: int, n: int) -> tuple[Vector, Vector]:
+    """The paper's regression with noise: without it, d=1 fits exactly and steps become cheaper."""
+    X, y = llr.streams.regression(SEED, dim).take(n)
+    return X, y + NOISE * np.random.default_rng(SEED + 1).normal(size=n)
+
+
+def learning(learner: llr.Learner, X: Vector, y: Vector, times: int = 1) -> Run:
+    def run() -> None:
+        for _ in range(times):
+            if not learner.learn(X, y):
+                raise RuntimeError("the learner diverged: its time would say nothing")
+
+    return run
+
+
+def fresh(name: str, X: Vector, y: Vector, regret: str = "off") -> Contestant:
+    def prepare() -> Run:
+        learner = llr.Learner("linear", dim=X.shape[1], algorithm="sg/ag", regret=regret)
+        return learning(learner, X, y)
+
+    return Contestant(name, len(y), prepare)
+
+
+def by_scikit_learn(X: Vector, y: Vector) -> Contestant:
+    """SGD at its plainest: constant step, no penalty, no intercept, samples in their order."""
+
+    def prepare() -> Run:
+        bare = {"penalty": None, "fit_intercept": False, "shuffle": False}
+        model = SGDRegressor(learning_rate="constant", eta0=STEP, **bare)
+        return lambda: model.partial_fit(X, y)
+
+    return Contestant("scikit-learn", len(y), prepare)
+
+
+def by_river(X: Vector, y: Vector) -> Contestant:
+    samples = [(dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+
+    def prepare() -> Run:
+        model: Any = linear_model.LinearRegression(optim.SGD(STEP), intercept_lr=0.0)
+
+        def run() -> None:
+            for x, label in samples:
+                model.predict_one(x)
+                model.learn_one(x, label)
+
+        return run
+
+    return Contestant("river", len(y), prepare)
+
+
+def one_pass(X: Vector) -> Contestant:
+    theta = np.random.default_rng(SEED).normal(size=X.shape[1])
+    return Contestant("one pass", len(X), lambda: lambda: X @ theta)
+
+
+def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
+    few = slice(scale.river)
+    contestants = [fresh("llr", X, y), by_scikit_learn(X, y), by_river(X[few], y[few])]
+    contestants += [one_pass(X), fresh("exact", X, y, regret="exact")]
+
+    def verdict(ns: Times) -> list[Row]:
+        d = f"d={DIM}:"
+        return [
+            plain(f"{d} X @ theta, one pass", ns["one pass"]),
+            within(f"{d} llr learn", ns["llr"], "one pass", ns["one pass"], 3.5),
+            beaten(f"{d} scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 2.0),
+            beaten(f"{d} river predict_one + learn_one", ns["river"], "llr", ns["llr"], 150.0),
+            below(f'{d} llr learn, regret="exact"', ns["exact"], 2500.0),
+        ]
+
+    return Race(contestants, scale.rounds, verdict)
+
+
+def narrow_race(scale: Scale) -> Race:
+    X, y = samples(1, scale.narrow)
+
+    def verdict(ns: Times) -> list[Row]:
+        return [
+            plain("d=1: llr learn", ns["llr"]),
+            beaten("d=1: scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 1.0),
+        ]
+
+    return Race([fresh("llr", X, y), by_scikit_learn(X, y)], scale.rounds, verdict)
+
+
+def age_race(scale: Scale, X: Vector, y: Vector) -> Race:
+    old = llr.Learner("linear", dim=DIM)
+    learning(old, X, y, LATE // len(y))()
+    late = Contestant("late", len(y), lambda: learning(old.copy(), X, y))
+
+    def verdict(ns: Times) -> list[Row]:
+        return [
+            plain(f"d={DIM}: llr learn from t = 0", ns["early"]),
+            within(f"d={DIM}: llr learn from t = 1e7", ns["late"], "early", ns["early"], 1.1),
+        ]
+
+    return Race([fresh("early", X, y), late], scale.rounds, verdict)
+
+
+def thread_race(scale: Scale, X: Vector, y: Vector) -> Race:
+    def pair() -> list[Run]:
+        return [learning(llr.Learner("linear", dim=DIM), X, y, BLOCKS) for _ in range(2)]
+
+    def in_turn() -> Run:
+        one, two = pair()
+        return lambda: (one(), two())
+
+    def verdict(ns: Times) -> list[Row]:
+        apart, both = ns["in turn"], ns["together"]
+        return [
+            plain("two llr learners in two threads", both),
+            beaten("the same, one after the other", apart, "in threads", both, 1.8),
+        ]
+
+    samples = 2 * BLOCKS * len(y)
+    together = Contestant("together", samples, lambda: in_threads(pair()))
+    return Race([Contestant("in turn", samples, in_turn), together], scale.rounds, verdict)
+
+
+def in_threads(runs: list[Run]) -> Run:
+    threads = [threading.Thread(target=run) for run in runs]
+
+    def run() -> None:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return run
+
+
+def start(**environment: str) -> None:
+    """A new process imports llr and learns one sample."""
+    command = [sys.executable, "-c", FIRST_STEP]
+    subprocess.run(command, env=os.environ | environment, check=True, stderr=subprocess.DEVNULL)  # noqa: S603
+
+
+def start_from_nothing() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        start(LLR_KERNELS=folder)
+
+
+def start_race(what: str, run: Run, rounds: int, limit: float) -> Race:
+    def verdict(ns: Times) -> list[Row]:
+        seconds = ns[what] / 1e9
+        return [Row(what, f"{seconds:.2f} s", "", f"< {limit:g} s", yes(seconds < limit))]
+
+    return Race([Contestant(what, 1, lambda: run)], rounds, verdict)
+
+
+def races(scale: Scale) -> list[Race]:
+    X, y = samples(DIM, scale.wide)
+    return [
+        wide_race(scale, X, y),
+        narrow_race(scale),
+        age_race(scale, X, y),
+        thread_race(scale, X, y),
+        start_race("new process: import and first step", start, scale.starts, 2.0),
+        start_race("the same, nothing compiled yet", start_from_nothing, scale.compiles, 60.0),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time the learners beside other libraries.")
+    parser.add_argument("--quick", action="store_true", help="smaller blocks, fewer rounds")
+    scale = QUICK if parser.parse_args().quick else FULL
+    load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
+    rows = measure(lambda: races(scale))
+    versions = (("numba", numba), ("numpy", np), ("scikit-learn", sklearn), ("river", river))
+    print(", ".join(f"{name} {module.__version__}" for name, module in versions))
+    print(f"{load} and {os.getloadavg()[0]:.2f} after")
+    print(f"blocks of {scale.wide:,} (d={DIM}) and {scale.narrow:,} (d=1), best of {scale.rounds}")
+    Console(width=100).print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

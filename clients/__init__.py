@@ -1,0 +1,1 @@
+"""What people use: the command line, and soon the SDK, the replay and the figures."""

@@ -1,0 +1,41 @@
+"""The command `llr`: which commands there are. Each has a module of its own."""
+
+from typing import Annotated
+
+import typer
+
+import llr
+from clients.catalog import catalog
+from clients.demo import demo
+
+app = typer.Typer(
+    name="llr",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"llr {llr.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit.")
+    ] = False,
+) -> None:
+    """Online learners that tune their own step size."""
+
+
+app.command()(demo)
+app.command()(catalog)
+
+
+def main() -> None:
+    """Run the command line: exits 0 when done, 2 when it was called wrongly."""
+    app(prog_name="llr")

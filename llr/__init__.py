@@ -1,0 +1,55 @@
+"""Learners that tune their own step size, after *Speed learning on the fly* (Massé & Ollivier).
+
+>>> import llr
+>>> learner = llr.Learner("linear", dim=50, algorithm="sg/ag", eta0=1e-3)
+>>> learner.learn(*llr.streams.regression(seed=0).take(7500)).accepted
+7500
+"""
+
+from llr import exact, streams
+from llr.algorithms import ALGORITHMS, Algorithm
+from llr.config import Config
+from llr.errors import (
+    ConfigError,
+    DimensionError,
+    DomainError,
+    DtypeError,
+    LLRError,
+    NotFiniteError,
+    SampleError,
+    ShapeError,
+    StateError,
+)
+from llr.gen import GenSG
+from llr.history import History
+from llr.learner import Learner, Loss, Regret
+from llr.models import MODELS, Model
+from llr.outcome import Outcome, Status
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALGORITHMS",
+    "MODELS",
+    "Algorithm",
+    "Config",
+    "ConfigError",
+    "DimensionError",
+    "DomainError",
+    "DtypeError",
+    "GenSG",
+    "History",
+    "LLRError",
+    "Learner",
+    "Loss",
+    "Model",
+    "NotFiniteError",
+    "Outcome",
+    "Regret",
+    "SampleError",
+    "ShapeError",
+    "StateError",
+    "Status",
+    "exact",
+    "streams",
+]

@@ -1,0 +1,162 @@
+"""What a learner is made of, checked once, before anything is learnt."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from llr.algorithms import ALGORITHMS, Algorithm
+from llr.errors import ConfigError
+from llr.models import MODELS, Comparator, Model
+from llr.parameter import MOST, Parameter, is_real, is_whole
+from llr.types import Vector
+
+REGRETS = ("off", "exact")
+
+HESSIAN = Parameter(
+    "hessian",
+    "the tangent's Hessian: a difference of gradients, or exact (Proposition 1)",
+    "choice",
+    "difference",
+    choices=("difference", "exact"),
+)
+MEMORY = Parameter("memory", "forget how old step sizes moved theta (Section 4.3)", "flag", False)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A learner's settings. Every field can be written as JSON.
+
+    Attributes:
+        model: a name from `llr.MODELS`.
+        dim: number of features, None until the first sample tells.
+        algorithm: a name from `llr.ALGORITHMS`.
+        eta0: the first step size, or the only one.
+        theta0: where θ starts; None for zero, one number for all, or one per coordinate.
+        regret: "exact" to compare with the best parameter, "off" not to.
+        options: settings of the model, the base, the rate and the tangent, by name.
+
+    >>> Config("quantile", dim=3, options={"level": 0.9}).model_number
+    0.9
+    >>> Config("quantile", algorithm="sg", options={"levle": 0.9})
+    Traceback (most recent call last):
+    llr.errors.ConfigError: options.levle: quantile with sg takes level
+    """
+
+    model: str
+    dim: int | None = None
+    algorithm: str = "sg/ag"
+    eta0: float = 1e-3
+    theta0: float | list[Any] | None = None
+    regret: str = "off"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _one_of("model", self.model, MODELS)
+        _one_of("algorithm", self.algorithm, ALGORITHMS)
+        _one_of("regret", self.regret, REGRETS)
+        if not is_real(self.eta0) or self.eta0 <= 0.0:
+            raise ConfigError("eta0", "must be a finite number above 0")
+        self._check_options()
+        if not self.of_model.features:
+            if self.dim not in (None, 1):
+                raise ConfigError("dim", f"{self.model} has no features: leave it out, or 1")
+            object.__setattr__(self, "dim", 1)
+        if self.dim is not None:
+            self.start(self.dim)
+
+    @property
+    def of_model(self) -> Model:
+        """The model itself."""
+        return MODELS[self.model]
+
+    @property
+    def of_algorithm(self) -> Algorithm:
+        """The algorithm itself: a base and a rate."""
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Every option this learner takes."""
+        own = (
+            self.of_model.parameter,
+            self.of_algorithm.base.parameter,
+            self.of_algorithm.rate.parameter,
+        )
+        tangent = (HESSIAN, MEMORY) if self.of_algorithm.rate.learns else ()
+        return {p.name: p for p in (*own, *tangent) if p is not None}
+
+    @property
+    def scores(self) -> int:
+        """How many scores θ·x there are: 1, or one per class."""
+        return int(self.model_number) if self.of_model.classes else 1
+
+    @property
+    def model_number(self) -> float:
+        """The model's own number, 0 if it has none."""
+        return self._number(self.of_model.parameter)
+
+    @property
+    def base_number(self) -> float:
+        """The base's own number, 0 if it has none."""
+        return self._number(self.of_algorithm.base.parameter)
+
+    @property
+    def rate_number(self) -> float:
+        """The rate's own number, 0 if it has none."""
+        return self._number(self.of_algorithm.rate.parameter)
+
+    @property
+    def comparator(self) -> Comparator | None:
+        """What regret is computed against; None if it is off or the model has none (R18)."""
+        return self.of_model.comparator if self.regret == "exact" else None
+
+    @property
+    def memory(self) -> bool:
+        """Whether the tangent forgets (Section 4.3)."""
+        return bool(MEMORY.number(self.options))
+
+    @property
+    def exact_hessian(self) -> bool:
+        """R6: a difference by default; with memory exact, as R12 writes it, unless told."""
+        given = HESSIAN.name in self.options
+        return bool(HESSIAN.number(self.options)) if given else self.memory
+
+    def start(self, dim: int) -> Vector:
+        """θ_0 as scores × features."""
+        if not is_whole(dim, 1) or self.scores * dim > MOST:
+            raise ConfigError("dim", f"must be a whole number from 1 to {MOST // self.scores}")
+        if self.theta0 is None:
+            return np.zeros((self.scores, dim))
+        try:
+            given = np.asarray(self.theta0)
+        except ValueError:
+            raise ConfigError("theta0", "is not an array of numbers") from None
+        if given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+            raise ConfigError("theta0", "must be finite numbers")
+        if given.ndim > 0 and given.size != self.scores * dim:
+            raise ConfigError("theta0", f"has {given.size} numbers, theta has {self.scores * dim}")
+        theta = np.empty((self.scores, dim))
+        theta[:] = given if given.ndim == 0 else given.reshape(theta.shape)
+        return theta
+
+    def _check_options(self) -> None:
+        if not isinstance(self.options, dict):
+            raise ConfigError("options", "must be an object")
+        known = self.parameters
+        for name in self.options:
+            if name not in known:
+                takes = ", ".join(sorted(known)) or "none"
+                reason = f"{self.model} with {self.algorithm} takes {takes}"
+                raise ConfigError(f"options.{name}", reason)
+        for parameter in known.values():
+            parameter.number(self.options)
+
+    def _number(self, parameter: Parameter | None) -> float:
+        return 0.0 if parameter is None else parameter.number(self.options)
+
+
+def _one_of(field: str, value: object, known: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise ConfigError(field, f"must be one of {', '.join(known)}")

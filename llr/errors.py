@@ -1,0 +1,62 @@
+"""What can be wrong with what a caller gives, as one tree.
+
+LLRError
+├── ConfigError              the learner asked for does not exist
+├── SampleError              a sample cannot be learnt from; nothing was learnt
+│   ├── ShapeError           not rows of features with as many labels
+│   ├── DimensionError       another number of features than the learner has
+│   ├── DtypeError           not numbers
+│   ├── NotFiniteError       NaN or infinity
+│   └── DomainError          a label outside the model's domain
+└── StateError               packed bytes that are not a learner's state
+
+Divergence is not here: it is an outcome (`llr.Outcome`), not an error of the caller's.
+"""
+
+
+class LLRError(ValueError):
+    """The root of the tree."""
+
+
+class ConfigError(LLRError):
+    """The learner asked for does not exist. `field` names the setting that is wrong."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class SampleError(LLRError):
+    """A sample cannot be learnt from. `index` is its number in the call, None for the whole."""
+
+    def __init__(self, reason: str, index: int | None = None, field: str = "x") -> None:
+        where = "" if index is None else f"sample {index}: "
+        super().__init__(f"{where}{field}: {reason}")
+        self.reason = reason
+        self.index = index
+        self.field = field
+
+
+class ShapeError(SampleError):
+    """Not rows of features with as many labels."""
+
+
+class DimensionError(SampleError):
+    """Another number of features than the learner has."""
+
+
+class DtypeError(SampleError):
+    """Not numbers."""
+
+
+class NotFiniteError(SampleError):
+    """NaN or infinity."""
+
+
+class DomainError(SampleError):
+    """A label outside the model's domain."""
+
+
+class StateError(LLRError):
+    """Packed bytes that are not a learner's state, or of a version this library cannot read."""

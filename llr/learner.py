@@ -1,0 +1,281 @@
+"""The library's face: a learner that takes samples and shows θ, η, loss and regret."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from llr import packing, step
+from llr.config import Config
+from llr.errors import DomainError, NotFiniteError, SampleError
+from llr.history import History, read
+from llr.layout import ETA, LOG_ETA, LOSS, REGRET, SCRATCH, THETA, H
+from llr.outcome import Outcome, Status
+from llr.samples import matrix_of, rows
+from llr.state import State, initial
+from llr.stepper import Stepper
+from llr.types import Vector
+
+Schedule = Callable[[int], float]
+
+
+class Loss(NamedTuple):
+    """The cumulated loss −Σℓ, each sample judged before it was learnt; `mean` None before any."""
+
+    total: float
+    mean: float | None
+
+
+class Regret(NamedTuple):
+    """How much more loss than the best parameter had; None where it is not computed (R18).
+
+    Attributes:
+        ml: against the maximum likelihood of the samples before each (the paper's figures).
+        best_fixed: against the one θ that is best for all samples (the paper's equation 1).
+    """
+
+    ml: float | None
+    best_fixed: float | None
+
+
+class Learner:
+    """A stochastic gradient learner that can also learn its step size.
+
+    Args:
+        model: which loss, a name from `llr.MODELS`.
+        dim: number of features; the first sample tells if left out.
+        algorithm: a name from `llr.ALGORITHMS`.
+        eta0: the first step size, or the only one.
+        theta0: where θ starts; zero if left out.
+        regret: "exact" to compare with the best parameter, where a model has an exact one.
+        schedule: f(t), for θ and log η alike, in place of √(t+2)·log(t+3) (R1).
+        options: of the model, the base, the rate and the tangent, such as `hessian="exact"`.
+
+    The mean of a stream of numbers, from a step size ten thousand times too small:
+
+    >>> import llr
+    >>> learner = llr.Learner("gaussian", eta0=1e-4, algorithm="sg/ag", regret="exact")
+    >>> learner.learn(*llr.streams.gaussian(seed=1).take(2500))
+    Outcome(status=<Status.LEARNT: 'every sample was learnt'>, accepted=2500, predictions=None)
+    >>> print(f"theta {learner.theta[0]:.2f} eta {learner.eta:.2f} after {learner.t} samples")
+    theta 4.96 eta 1.73 after 2500 samples
+    """
+
+    def __init__(
+        self,
+        model: str,
+        dim: int | None = None,
+        algorithm: str = "sg/ag",
+        eta0: float = 1e-3,
+        theta0: Any = None,
+        regret: str = "off",
+        *,
+        schedule: Schedule | None = None,
+        **options: Any,
+    ) -> None:
+        start = theta0.tolist() if isinstance(theta0, np.ndarray) else theta0
+        self._begin(Config(model, dim, algorithm, eta0, start, regret, options), None, schedule)
+
+    @classmethod
+    def from_config(cls, config: Config, schedule: Schedule | None = None) -> "Learner":
+        """A fresh learner with these settings."""
+        learner = cls.__new__(cls)
+        learner._begin(config, None, schedule)
+        return learner
+
+    def _begin(self, config: Config, state: State | None, schedule: Schedule | None) -> None:
+        self.config = config
+        self.schedule = schedule
+        self._stepper = Stepper(config)
+        self._state = state
+        if state is None and config.dim is not None:
+            self._state = initial(config, config.dim)
+
+    def learn(self, X: Any, y: Any = None, *, predictions: bool = False) -> Outcome:
+        """Learn from samples, in order: `learn(X, y)`, or `learn(y)` for a model without features.
+
+        X is n × d with n labels, or one row with one label. Raises a `SampleError` that names the
+        first bad sample; then nothing is learnt. A step that would leave the finite numbers ends
+        the call: the outcome says how many samples were learnt, and the learner stays there.
+
+        >>> import llr
+        >>> learner = llr.Learner("linear", dim=2, eta0=0.1)
+        >>> learner.learn([[1.0, 0.0], [0.0, 1.0]], [1.0, -1.0]).accepted
+        2
+        >>> learner.learn([0.5, 0.5], 0.0, predictions=True).predictions.shape
+        (1,)
+        >>> learner.learn([[1.0, float("nan")]], [1.0])
+        Traceback (most recent call last):
+        llr.errors.NotFiniteError: sample 0: x: is not finite
+        """
+        matrix, labels = rows(X, y, self.config.of_model.features, self.dim)
+        before = self._state or initial(self.config, matrix.shape[1])
+        self._check(labels)
+        f = self._damping(before.t, labels.size)
+        out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
+        after = self._stepper.advance(before, matrix, labels, f, out)
+        if not after.finite:
+            bad = step.first_not_finite(matrix)
+            if bad >= 0:
+                raise NotFiniteError("is not finite", int(bad))
+            after = self._stepper.last_finite(before, matrix, labels, f)
+        self._state = after
+        accepted = after.t - before.t
+        status = Status.LEARNT if accepted == labels.size else Status.DIVERGED
+        return Outcome(status, accepted, self._natural(out[:accepted]) if predictions else None)
+
+    def predict(self, X: Any = None) -> Any:
+        """The prediction on the natural scale: a mean, a probability, or one per class.
+
+        One row gives one prediction, n rows give n. Models without features take no X.
+
+        >>> import llr
+        >>> float(llr.Learner("bernoulli").predict())
+        0.5
+        >>> llr.Learner("softmax", dim=2, classes=4).predict([[1.0, 2.0]])
+        array([[0.25, 0.25, 0.25, 0.25]])
+        """
+        features = self.config.of_model.features
+        if features == (X is None):
+            raise SampleError("predict(X)" if features else "this model has none: predict()")
+        matrix = matrix_of(X, self.dim) if features else np.ones((1, 1))
+        bad = step.first_not_finite(matrix)
+        if bad >= 0:
+            raise NotFiniteError("is not finite", int(bad))
+        state = self._state or initial(self.config, matrix.shape[1])
+        scores = state.vectors.shape[1]
+        out, scratch = np.empty((len(matrix), scores)), np.empty((SCRATCH, scores))
+        stepper = self._stepper
+        step.predict(stepper.model, float(stepper.own[0]), matrix, state.vectors, scratch, out)
+        predicted = self._natural(out)
+        return predicted if np.ndim(X) == 2 else predicted[0]
+
+    @property
+    def dim(self) -> int | None:
+        """Number of features, None until the first sample tells."""
+        return self.config.dim if self._state is None else self._state.vectors.shape[2]
+
+    @property
+    def t(self) -> int:
+        """Samples learnt so far."""
+        return 0 if self._state is None else self._state.t
+
+    @property
+    def theta(self) -> Vector:
+        """A copy of θ: one number a feature; for softmax classes × features."""
+        return self._row(THETA)
+
+    @property
+    def h(self) -> Vector:
+        """A copy of the tangent h, the derivative of θ with respect to log η; 0 if η is fixed."""
+        return self._row(H)
+
+    @property
+    def log_eta(self) -> float:
+        """log η."""
+        return self._scalar(LOG_ETA, float(np.log(self.config.eta0)))
+
+    @property
+    def eta(self) -> float:
+        """η, the step size as learnt so far (R19)."""
+        return self._scalar(ETA, self.config.eta0)
+
+    @property
+    def loss(self) -> Loss:
+        """The progressive loss, total and mean."""
+        total = self._scalar(LOSS, 0.0)
+        return Loss(total, total / self.t if self.t else None)
+
+    @property
+    def regret(self) -> Regret:
+        """The regret against the best parameter; None where it is off or has no exact form.
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian", eta0=1.0, regret="exact")
+        >>> learner.learn([1.0, 3.0]).accepted, learner.regret.best_fixed > 0
+        (2, True)
+        """
+        comparator = self.config.comparator
+        if comparator is None:
+            return Regret(None, None)
+        if self._state is None or self.t == 0:
+            return Regret(0.0, 0.0)
+        theta0 = self.config.start(self._state.vectors.shape[2]).ravel()
+        best = comparator.best(self._state.statistics, theta0, self.t)
+        return Regret(self._scalar(REGRET, 0.0), self.loss.total - best)
+
+    @property
+    def history(self) -> History:
+        """The past of t, log η, η, loss, regret and θ in at most 513 points.
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian")
+        >>> bool(learner.learn([4.0, 5.0, 6.0]))
+        True
+        >>> learner.history.t
+        array([0, 1, 2, 3])
+        """
+        state = self._state or initial(self.config, 1)
+        return read(state, self.config.comparator is not None)
+
+    def copy(self) -> "Learner":
+        """A learner in the same state that goes its own way."""
+        twin = Learner.from_config(self.config, self.schedule)
+        twin._state = None if self._state is None else self._state.copy()
+        return twin
+
+    def pack(self) -> bytes:
+        """Config and state as bytes, exact to the last bit; a `schedule` is not among them.
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian", eta0=0.5)
+        >>> bool(learner.learn([4.0, 5.0]))
+        True
+        >>> again = llr.Learner.unpack(learner.pack())
+        >>> bool(again.learn(6.0)) and bool(learner.learn(6.0)) and again.pack() == learner.pack()
+        True
+        """
+        state = self._state
+        if state is None:
+            raise SampleError("nothing to pack before dim is known: give dim, or a sample")
+        return packing.pack(self.config, state)
+
+    @classmethod
+    def unpack(cls, data: bytes, schedule: Schedule | None = None) -> "Learner":
+        """The learner that was packed. One with its own schedule needs it again."""
+        config, state = packing.unpack(data)
+        learner = cls.__new__(cls)
+        learner._begin(config, state, schedule)
+        return learner
+
+    def _check(self, labels: Vector) -> None:
+        bad = int(step.first_refused(self._stepper.model, self.config.model_number, labels))
+        if bad >= 0 and not np.isfinite(labels[bad]):
+            raise NotFiniteError("is not finite", bad, "y")
+        if bad >= 0:
+            domain = self.config.of_model.domain
+            raise DomainError(f"{labels[bad]:g} is outside the domain: {domain}", bad, "y")
+
+    def _damping(self, t: int, n: int) -> Vector:
+        if self.schedule is None:
+            return np.empty(0)
+        f = np.array([self.schedule(s) for s in range(t, t + n)], np.float64)
+        if not np.all(np.isfinite(f) & (f > 0.0)):
+            raise ValueError("schedule: f(t) must be finite and above 0")
+        return f
+
+    def _natural(self, out: Vector) -> Vector:
+        return out if self.config.of_model.classes else out[:, 0]
+
+    def _row(self, row: int) -> Vector:
+        if self._state is None:
+            return np.zeros(0)
+        per_score: Vector = self._state.vectors[row].copy()
+        return per_score if self.config.of_model.classes else per_score.reshape(-1)
+
+    def _scalar(self, which: int, before: float) -> float:
+        return before if self._state is None else float(self._state.scalars[which])
+
+    def __repr__(self) -> str:
+        config = self.config
+        return f"<Learner {config.model} {config.algorithm} dim={self.dim} t={self.t}>"

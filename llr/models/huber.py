@@ -1,0 +1,38 @@
+"""Robust regression: squared loss up to |y − s| = p, linear beyond."""
+
+from llr.compiled import part
+from llr.models import linear
+from llr.models.model import Model
+from llr.parameter import Parameter
+
+
+@part
+def loss(s: float, y: float, p: float) -> float:
+    """½e² while |e| ≤ p, else p(|e| − ½p), with e = y − s."""
+    e = abs(y - s)
+    return 0.5 * e * e if e <= p else p * (e - 0.5 * p)
+
+
+@part
+def residual(s: float, y: float, p: float) -> float:
+    """y − s, clipped to ±p."""
+    return min(max(y - s, -p), p)
+
+
+@part
+def curvature(s: float, y: float, p: float) -> float:
+    """1 where the loss is quadratic, 0 where it is linear."""
+    return 1.0 if abs(y - s) <= p else 0.0
+
+
+MODEL = Model(
+    name="huber",
+    summary="a number from features, undisturbed by outliers",
+    domain="any finite number",
+    loss=loss,
+    residual=residual,
+    curvature=curvature,
+    mean=linear.mean,
+    admits=linear.admits,
+    parameter=Parameter("delta", "where an error begins to count as an outlier", "real", 1.0),
+)

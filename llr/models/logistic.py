@@ -1,0 +1,52 @@
+"""Logistic regression: ℓ = ys − log(1 + e^s) with s = θ·x and y in {0, 1}."""
+
+import math
+
+from llr.compiled import part
+from llr.models.model import Model
+
+
+@part
+def loss(s: float, y: float, p: float) -> float:
+    """log(1 + e^s) − ys, written so that no exponential overflows."""
+    return max(s, 0.0) - y * s + math.log1p(math.exp(-abs(s)))
+
+
+@part
+def mean(s: float, p: float) -> float:
+    """The probability of a one, 1/(1 + e^−s)."""
+    if s >= 0.0:
+        return 1.0 / (1.0 + math.exp(-s))
+    e = math.exp(s)
+    return e / (1.0 + e)
+
+
+@part
+def residual(s: float, y: float, p: float) -> float:
+    """y − P(1)."""
+    return y - mean(s, p)
+
+
+@part
+def curvature(s: float, y: float, p: float) -> float:
+    """P(1)·P(0)."""
+    e = math.exp(-abs(s))
+    return e / ((1.0 + e) * (1.0 + e))
+
+
+@part
+def admits(y: float, p: float) -> bool:
+    """0 or 1."""
+    return y == 0.0 or y == 1.0
+
+
+MODEL = Model(
+    name="logistic",
+    summary="the probability of a one from features",
+    domain="0 or 1",
+    loss=loss,
+    residual=residual,
+    curvature=curvature,
+    mean=mean,
+    admits=admits,
+)

@@ -1,0 +1,64 @@
+"""What a model is: the loss of one sample as a function of the score s = θ·x.
+
+Every model here has a gradient of the form ∂ℓ(θ) = residual(s) ⊗ x, which is why a step costs two
+dot products and two updates whatever the model. A *scalar* model states its formulas for one score;
+a *vector* model (softmax) for one score per class, writing into `out`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from llr.parameter import Parameter
+from llr.types import Vector
+
+
+@dataclass(frozen=True)
+class Comparator:
+    """Sufficient statistics of the best parameter, for `regret.ml` and `regret.best_fixed`.
+
+    Attributes:
+        size: how many float64 the statistics take for `dim` features.
+        start: fill fresh statistics, given θ_0.
+        observe: compiled; (statistics, room, x, y, t) → the running maximum likelihood's loss on
+            a sample, judged before it learns from that sample (R17). `room` has 2·dim numbers.
+        best: the smallest total loss any fixed θ has on the t samples seen so far (R18).
+    """
+
+    size: Callable[[int], int]
+    start: Callable[[Vector, Vector], None]
+    observe: Callable[..., float]
+    best: Callable[[Vector, Vector, int], float]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A registered model. `p` is the model's own parameter, 0 if it has none.
+
+    Attributes:
+        name: the word on the wire.
+        summary: one line for the catalogue.
+        domain: which y it takes, in words.
+        loss: (s, y, p) → −ℓ, without terms that do not depend on θ.
+        residual: (s, y, p) → ∂ℓ/∂s.
+        curvature: (s, y, p) → −∂²ℓ/∂s²; for a vector model (s, y, p, σ, out) its product with σ.
+        mean: (s, p) → the prediction on the natural scale of y.
+        admits: (y, p) → whether y lies in the domain.
+        features: whether a sample has an x; without, x is the constant 1 and dim is 1.
+        classes: whether there is a score per class (a vector model).
+        parameter: the model's own number, if it has one; for a vector model its classes.
+        comparator: the exact best parameter, where sufficient statistics exist.
+    """
+
+    name: str
+    summary: str
+    domain: str
+    loss: Callable[..., Any]
+    residual: Callable[..., Any]
+    curvature: Callable[..., Any]
+    mean: Callable[..., Any]
+    admits: Callable[..., Any]
+    features: bool = True
+    classes: bool = False
+    parameter: Parameter | None = None
+    comparator: Comparator | None = None

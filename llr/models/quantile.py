@@ -1,0 +1,42 @@
+"""Quantile regression: the loss is p·(y − s) above the line and (1 − p)·(s − y) below it.
+
+ℓ has a kink at y = s, where the residual is taken to be 0, and no curvature anywhere else.
+"""
+
+from llr.compiled import part
+from llr.models import linear
+from llr.models.model import Model
+from llr.parameter import Parameter
+
+
+@part
+def loss(s: float, y: float, p: float) -> float:
+    """The pinball loss."""
+    return p * (y - s) if y > s else (1.0 - p) * (s - y)
+
+
+@part
+def residual(s: float, y: float, p: float) -> float:
+    """p above, p − 1 below."""
+    if y > s:
+        return p
+    return p - 1.0 if y < s else 0.0
+
+
+@part
+def curvature(s: float, y: float, p: float) -> float:
+    """0."""
+    return 0.0
+
+
+MODEL = Model(
+    name="quantile",
+    summary="a quantile of a number from features",
+    domain="any finite number",
+    loss=loss,
+    residual=residual,
+    curvature=curvature,
+    mean=linear.mean,
+    admits=linear.admits,
+    parameter=Parameter("level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0),
+)

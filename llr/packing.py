@@ -1,0 +1,106 @@
+"""A state as bytes, exact to the last bit.
+
+`LLR1`, a CRC32 of all that follows it, the length of a JSON header, the header (format version,
+config, shapes of the arrays), then the arrays as little-endian bytes. No pickle: reading foreign
+bytes can fail, it cannot run them.
+"""
+
+import json
+import math
+import struct
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from llr import history
+from llr.config import Config
+from llr.errors import LLRError, StateError
+from llr.state import ARRAYS, State, aligned, initial
+from llr.types import Array
+
+MAGIC = b"LLR1"
+VERSION = 1
+HEAD = struct.Struct("<4sII")
+
+
+def pack(config: Config, state: State) -> bytes:
+    """Config and state as bytes."""
+    arrays: dict[str, Array] = {n: getattr(state, n) for n in ARRAYS}
+    arrays["history"] = history.used(state)
+    header = json.dumps(
+        {
+            "version": VERSION,
+            "config": asdict(config),
+            "arrays": {name: array.shape for name, array in arrays.items()},
+        }
+    ).encode()
+    body = [a.astype(a.dtype.newbyteorder("<")).tobytes() for a in arrays.values()]
+    checked = b"".join([struct.pack("<I", len(header)), header, *body])
+    return MAGIC + struct.pack("<I", zlib.crc32(checked)) + checked
+
+
+def unpack(data: bytes) -> tuple[Config, State]:
+    """What `pack` was given. Raises `StateError` on anything else."""
+    header, body = _open(data)
+    try:
+        if header["version"] != VERSION:
+            raise StateError(f"format {header['version']}: this library reads format {VERSION}")
+        config = Config(**header["config"])
+        state = State(**_arrays(header["arrays"], body))
+        _check(state, initial(config, state.vectors.shape[2]))
+    except StateError:
+        raise
+    except LLRError as wrong:
+        raise StateError(f"a config that does not exist: {wrong}") from None
+    except (KeyError, TypeError, ValueError, IndexError) as wrong:
+        raise StateError(f"not a packed state: {wrong!r}") from None
+    return config, state
+
+
+def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and arrays, if the checksum is right."""
+    if len(data) < HEAD.size or not data.startswith(MAGIC):
+        raise StateError("not a packed state")
+    _, crc, length = HEAD.unpack_from(data)
+    if crc != zlib.crc32(data[len(MAGIC) + 4 :]):
+        raise StateError("damaged: the checksum does not match")
+    end = HEAD.size + length
+    try:
+        header = json.loads(data[HEAD.size : end])
+    except ValueError:
+        raise StateError("damaged: the header is not JSON") from None
+    if not isinstance(header, dict):
+        raise StateError("damaged: the header is not an object")
+    return header, data[end:]
+
+
+def _arrays(shapes: dict[str, list[int]], body: bytes) -> dict[str, Any]:
+    """The arrays by name; their sizes are checked before anything is allocated."""
+    arrays: dict[str, Any] = {}
+    at = 0
+    for name in ARRAYS:
+        dtype = np.dtype("<i8" if name == "counts" else "<f8")
+        shape = tuple(int(n) for n in shapes[name])
+        count = math.prod(shape)
+        if min(shape) < 0 or at + count * dtype.itemsize > len(body):
+            raise StateError(f"{name}: cut short")
+        flat = np.frombuffer(body, dtype, count, at)
+        arrays[name] = flat.astype(dtype.newbyteorder("=")).reshape(shape)
+        at += count * dtype.itemsize
+    if at != len(body):
+        raise StateError("more bytes than the header names")
+    arrays["vectors"] = aligned(arrays["vectors"])
+    return arrays
+
+
+def _check(state: State, expected: State) -> None:
+    """The shapes this config has, finite numbers, and a history that fits its counts."""
+    for name in ARRAYS[:-1]:
+        if getattr(state, name).shape != getattr(expected, name).shape:
+            raise StateError(f"{name}: not the shape this config has")
+    if not state.finite or not np.isfinite(state.history).all():
+        raise StateError("not all numbers are finite")
+    if state.history.shape[1] != expected.history.shape[1] or not history.is_sound(state):
+        raise StateError("history: does not fit the counts")

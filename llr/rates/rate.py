@@ -1,0 +1,25 @@
+"""What a rate is: a rule that moves log η along λ, its derivative."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llr.parameter import Parameter
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A registered rate.
+
+    Attributes:
+        name: the word after the slash of an algorithm's name.
+        summary: one line for the catalogue.
+        advance: compiled; (log η, λ, w, a, b, own) → (log η', a', b').
+        parameter: the rate's own number, if it has one.
+        learns: whether log η ever moves; if not, no tangent h is carried.
+    """
+
+    name: str
+    summary: str
+    advance: Callable[..., tuple[float, float, float]]
+    parameter: Parameter | None = None
+    learns: bool = True

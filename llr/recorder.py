@@ -1,0 +1,21 @@
+"""One row of a learner's past, written by the kernel: t, log η, η, loss, regret, then θ."""
+
+from llr.compiled import part
+from llr.layout import ETA, LOG_ETA, LOSS, POINTS, REGRET, THETA
+from llr.types import Counts, Vector
+
+COLUMNS = 5
+
+
+@part
+def record(history: Vector, counts: Counts, t: int, scalars: Vector, V: Vector) -> None:
+    """Keep the state at t, with as many coordinates of θ as the row has room for."""
+    row = history[counts[POINTS]]
+    row[0] = t
+    row[1] = scalars[LOG_ETA]
+    row[2] = scalars[ETA]
+    row[3] = scalars[LOSS]
+    row[4] = scalars[REGRET]
+    for c in range(row.size - COLUMNS):
+        row[COLUMNS + c] = V[THETA, c // V.shape[2], c % V.shape[2]]
+    counts[POINTS] += 1

@@ -1,0 +1,86 @@
+"""A learner's state as a value: plain arrays, and how they begin."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from llr import history, step
+from llr.config import Config
+from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA, T
+from llr.memory import ROWS as MEMORY_ROWS
+from llr.types import Counts, Vector
+
+ARRAYS = ("vectors", "scalars", "counts", "statistics", "history")
+ALIGNED = 64
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything a learner knows.
+
+    Attributes:
+        vectors: θ, its tangent, and the rows of the base and of memory; row × score × feature.
+        scalars: log η, η, and the other single numbers of `llr.layout`.
+        counts: t, and where the history stands.
+        statistics: the sufficient statistics of the best parameter, empty if not compared.
+        history: rows of the past, in use up to `counts[POINTS]`.
+    """
+
+    vectors: Vector
+    scalars: Vector
+    counts: Counts
+    statistics: Vector
+    history: Vector
+
+    @property
+    def t(self) -> int:
+        """Samples learnt so far."""
+        return int(self.counts[T])
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number is finite."""
+        return bool(step.is_finite(self.vectors, self.scalars, self.statistics))
+
+    def draft(self) -> "State":
+        """A copy to learn on. It shares the room of the history: only one of the two may go on."""
+        return State(
+            aligned(self.vectors),
+            self.scalars.copy(),
+            self.counts.copy(),
+            self.statistics.copy(),
+            self.history,
+        )
+
+    def copy(self) -> "State":
+        """A copy that goes its own way."""
+        return replace(self.draft(), history=self.history.copy())
+
+
+def initial(config: Config, dim: int) -> State:
+    """The state before the first sample."""
+    theta0 = config.start(dim)
+    memory = MEMORY_ROWS if config.memory else 0
+    rows = OWN + config.of_algorithm.base.rows + memory
+    vectors = np.zeros((rows, *theta0.shape))
+    vectors[THETA] = theta0
+    scalars = np.zeros(SCALARS)
+    scalars[LOG_ETA], scalars[ETA] = math.log(config.eta0), config.eta0  # R10: the rest is 0
+    statistics = np.zeros(0)
+    if config.comparator is not None:
+        statistics = np.zeros(config.comparator.size(dim))
+        config.comparator.start(statistics, theta0.ravel())
+    counts = np.zeros(COUNTS, np.int64)
+    counts[STRIDE] = 1
+    past = history.begin(vectors, scalars, counts)
+    return State(aligned(vectors), scalars, counts, statistics, past)
+
+
+def aligned(vectors: Vector) -> Vector:
+    """A copy that starts on a cache line: the kernels run up to a third faster on it."""
+    room = np.empty(vectors.nbytes + ALIGNED, np.uint8)
+    first = -room.ctypes.data % ALIGNED
+    copy = room[first : first + vectors.nbytes].view(np.float64).reshape(vectors.shape)
+    copy[:] = vectors
+    return copy

@@ -1,0 +1,72 @@
+"""Moving a state on through samples, and back to its last finite step."""
+
+import numpy as np
+
+from llr import history, step
+from llr.bases import BASES
+from llr.config import Config
+from llr.layout import CHOICES, NUMBERS, SCRATCH
+from llr.models import MODELS
+from llr.rates import RATES
+from llr.state import State
+from llr.types import Vector
+
+
+class Stepper:
+    """Moves states of one config on. Holds what kernels need besides state and samples."""
+
+    def __init__(self, config: Config) -> None:
+        base, rate = config.of_algorithm
+        self.model = list(MODELS).index(config.model)
+        self.choice = np.zeros(CHOICES, np.int64)
+        self.choice[:] = (
+            self.model,
+            list(BASES).index(base.name),
+            list(RATES).index(rate.name),
+            rate.learns,
+            config.exact_hessian,
+            config.memory,
+            config.comparator is not None,
+        )
+        self.own = np.zeros(NUMBERS)
+        self.own[:] = config.model_number, config.base_number, config.rate_number
+
+    def advance(self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector) -> State:
+        """The state after these samples, which may not be finite. `state` itself is left alone."""
+        at, state = 0, state.draft()
+        scratch = np.empty((SCRATCH, state.vectors.shape[1]))
+        room = np.empty(2 * X.shape[1])
+        while at < y.size:
+            state, n = history.make_room(state, y.size - at)
+            step.learn(
+                self.choice,
+                self.own,
+                X[at : at + n],
+                y[at : at + n],
+                f[at : at + n],
+                state.vectors,
+                state.scalars,
+                state.counts,
+                state.statistics,
+                state.history,
+                scratch,
+                room,
+                predictions[at : at + n],
+            )
+            at += n
+        return state
+
+    def last_finite(self, state: State, X: Vector, y: Vector, f: Vector) -> State:
+        """The furthest finite state on the way through samples whose end is not finite.
+
+        What is not finite stays so, so the first such step can be found by halving.
+        """
+        low, high, none = 0, y.size, np.empty((0, state.vectors.shape[1]))
+        while high - low > 1:
+            middle = (low + high) // 2
+            trial = self.advance(state, X[low:middle], y[low:middle], f[low:middle], none)
+            if trial.finite:
+                state, low = trial, middle
+            else:
+                high = middle
+        return state

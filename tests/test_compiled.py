@@ -1,0 +1,51 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+
+from llr import compiled
+
+FIRST_STEP = "import llr; assert llr.Learner('gaussian').learn([1.0, 2.0])"
+
+
+def run(code: str, kernels: Path) -> str:
+    """Run code in a fresh process with its own cache of kernels; returns what it said on stderr."""
+    environment = os.environ | {"LLR_KERNELS": str(kernels)}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stderr
+
+
+def test_the_first_process_says_that_it_compiles_and_the_second_finds_it_done(
+    tmp_path: Path,
+) -> None:
+    hits = "from llr.step import learn; print(sum(learn._compiled.stats.cache_hits.values()))"
+    first = run(FIRST_STEP, tmp_path)
+    assert first.count("compiling") == 1
+    second = run(f"import sys; {FIRST_STEP}; sys.stdout = sys.stderr; {hits}", tmp_path)
+    assert second.strip() == "1"
+
+
+def test_the_cache_is_keyed_by_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiled, "PACKAGE", tmp_path)
+    (tmp_path / "part.py").write_text("x = 1")
+    before = compiled.cache_folder.__wrapped__()
+    (tmp_path / "part.py").write_text("x = 2")
+    assert compiled.cache_folder.__wrapped__() != before
+
+
+def test_numbas_own_setting_is_left_as_it_was() -> None:
+    settings: Any = numba.config
+    assert "kernels-" not in (settings.CACHE_DIR or "")
+
+
+def test_a_fold_picks_by_position() -> None:
+    pick = compiled.fold(
+        [compiled.part(lambda x: x), compiled.part(lambda x: -x), compiled.part(lambda x: x * x)]
+    )
+    assert [pick(k, 3.0) for k in range(3)] == [3.0, -3.0, 9.0]

@@ -1,0 +1,103 @@
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import llr
+from llr.packing import HEAD, MAGIC
+
+
+def packed() -> bytes:
+    learner = llr.Learner("linear", dim=3, regret="exact", memory=True)
+    assert learner.learn(*llr.streams.regression(seed=0, dim=3).take(40))
+    return learner.pack()
+
+
+def forged(header: object, body: bytes = b"") -> bytes:
+    """Bytes whose checksum is right, whatever they say."""
+    text = json.dumps(header).encode()
+    tail = struct.pack("<I", len(text)) + text + body
+    return MAGIC + struct.pack("<I", zlib.crc32(tail)) + tail
+
+
+@settings(max_examples=200, deadline=None)
+@given(bit=st.integers(0, 8 * len(packed()) - 1))
+def test_a_flipped_bit_is_noticed(bit: int) -> None:
+    data = bytearray(packed())
+    data[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(llr.StateError):
+        llr.Learner.unpack(bytes(data))
+
+
+@given(cut=st.integers(0, len(packed()) - 1))
+@settings(max_examples=100, deadline=None)
+def test_a_cut_state_is_noticed(cut: int) -> None:
+    with pytest.raises(llr.StateError):
+        llr.Learner.unpack(packed()[:cut])
+
+
+@given(st.binary(max_size=200))
+def test_foreign_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(llr.StateError):
+        llr.Learner.unpack(data)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        [],
+        {},
+        {"version": 2, "config": {}, "arrays": {}},
+        {"version": 1, "config": {"model": "nonsense"}, "arrays": {}},
+        {"version": 1, "config": {"model": "gaussian", "wrong": 1}, "arrays": {}},
+        {"version": 1, "config": {"model": "gaussian"}, "arrays": {}},
+        {"version": 1, "config": {"model": "gaussian"}, "arrays": {"vectors": [1 << 60]}},
+        {"version": 1, "config": {"model": "gaussian"}, "arrays": {"vectors": [-1]}},
+        {"version": 1, "config": {"model": "gaussian"}, "arrays": {"vectors": ["x"]}},
+    ],
+)
+def test_a_forged_header_with_a_right_checksum_is_refused(header: object) -> None:
+    with pytest.raises(llr.StateError):
+        llr.Learner.unpack(forged(header))
+
+
+def test_arrays_of_another_config_are_refused() -> None:
+    data = llr.Learner("gaussian").pack()
+    length = HEAD.unpack_from(data)[2]
+    header = json.loads(data[HEAD.size : HEAD.size + length])
+    header["config"]["algorithm"] = "svrg/ag"
+    with pytest.raises(llr.StateError, match="not the shape"):
+        llr.Learner.unpack(forged(header, data[HEAD.size + length :]))
+
+
+@pytest.mark.parametrize("number", [-1, 10_000])
+def test_counts_that_point_outside_the_history_are_refused(number: int) -> None:
+    data = llr.Learner("gaussian").pack()
+    length = HEAD.unpack_from(data)[2]
+    header = json.loads(data[HEAD.size : HEAD.size + length])
+    body = bytearray(data[HEAD.size + length :])
+    sizes = [int(np.prod(shape)) * 8 for shape in header["arrays"].values()]
+    counts = sizes[0] + sizes[1]
+    for slot in (1, 2, 3):
+        wrong = bytearray(body)
+        wrong[counts + 8 * slot : counts + 8 * slot + 8] = struct.pack("<q", number)
+        with pytest.raises(llr.StateError):
+            llr.Learner.unpack(forged(header, bytes(wrong)))
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    data = llr.Learner("gaussian").pack()
+    length = HEAD.unpack_from(data)[2]
+    header = json.loads(data[HEAD.size : HEAD.size + length])
+    body = struct.pack("<d", np.nan) + data[HEAD.size + length + 8 :]
+    with pytest.raises(llr.StateError, match="finite"):
+        llr.Learner.unpack(forged(header, body))
+
+
+def test_nothing_is_packed_before_dim_is_known() -> None:
+    with pytest.raises(llr.SampleError, match="dim"):
+        llr.Learner("linear").pack()

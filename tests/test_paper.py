@@ -1,0 +1,125 @@
+"""Every algorithm on every model against the literal 50-digit reference, from θ_0 ≠ 0."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from samples_of import OPTIONS, options_of, samples_of, theta0_of
+
+import llr
+
+STEPS = 200
+TOLERANCE = 1e-10
+LEARNING = [name for name, algorithm in llr.ALGORITHMS.items() if algorithm.rate.learns]
+
+
+def reference_samples(samples: tuple[Any, ...]) -> list[reference.Sample]:
+    if len(samples) == 1:
+        return [(None, float(y)) for y in samples[0]]
+    return [(x.tolist(), float(y)) for x, y in zip(*samples, strict=True)]
+
+
+def assert_like_reference(model: str, algorithm: str, seed: int, **options: Any) -> None:
+    samples, theta0 = samples_of(model, seed, STEPS), theta0_of(model, seed)
+    eta0 = 0.002 if "svrg" in algorithm else 0.1
+    learner = llr.Learner(
+        model, algorithm=algorithm, eta0=eta0, theta0=theta0, **options_of(model), **options
+    )
+    own = OPTIONS.get(model, {})
+    parameter = llr.MODELS[model].parameter
+    expected = reference.run(
+        model,
+        algorithm,
+        reference_samples(samples),
+        theta0.tolist(),
+        eta0,
+        parameter=learner.config.model_number if parameter and not own.get("classes") else None,
+        classes=own.get("classes"),
+        **options,
+    )
+    for t in range(STEPS):
+        outcome = learner.learn(*(column[t : t + 1] for column in samples))
+        assert outcome, f"diverged at {t}"
+        record = expected[t]
+        close(learner.theta.ravel(), record.theta)
+        close([learner.log_eta, learner.loss.total], [record.log_eta, record.loss])
+        if record.h is not None:
+            close(learner.h.ravel(), record.h)
+
+
+def close(ours: Any, theirs: list[Any]) -> None:
+    theirs_array = np.array([float(v) for v in theirs])
+    scale = max(float(np.abs(theirs_array).max()), 1e-3)
+    assert np.abs(np.asarray(ours) - theirs_array).max() <= TOLERANCE * scale
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+@pytest.mark.parametrize("algorithm", llr.ALGORITHMS)
+def test_an_algorithm_is_the_papers_to_ten_digits(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=1)
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_the_exact_hessian_is_proposition_1s(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=2, hessian="exact")
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_memory_is_section_4_3s(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=3, memory=True)
+
+
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_memory_can_use_the_difference_of_gradients(algorithm: str) -> None:
+    assert_like_reference("logistic", algorithm, seed=3, memory=True, hessian="difference")
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+@pytest.mark.parametrize("algorithm", ["sg/ag", "svrg/ag"])
+def test_the_unbiased_average_divides_only_where_it_is_used(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=4, unbiased=True)
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+@pytest.mark.parametrize("algorithm", ["svrg", "svrg/sg", "svrg/ag"])
+def test_a_refreshed_base_point_follows_theta(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=5, refresh=30)
+
+
+def test_a_callers_own_schedule_damps_theta_and_log_eta() -> None:
+    assert_like_reference("linear", "sg/ag", seed=6, schedule=lambda t: 2.0 + t)
+
+
+@pytest.mark.parametrize("model", ["gaussian", "bernoulli", "linear"])
+def test_regret_is_the_references(model: str) -> None:
+    samples, theta0 = samples_of(model, 7, 60), theta0_of(model, 7)
+    literal = reference_samples(samples)
+    records = reference.run(model, "sg/ag", literal, theta0.tolist(), 0.1)
+    against_ml = reference.regret_ml(model, literal, theta0.tolist(), records)
+    assert against_ml is not None
+    learner = llr.Learner(
+        model, algorithm="sg/ag", eta0=0.1, theta0=theta0, regret="exact", **options_of(model)
+    )
+    for t in range(60):
+        assert learner.learn(*(column[t : t + 1] for column in samples))
+        best = reference.regret_best_fixed(model, literal[: t + 1], records[: t + 1])
+        assert best is not None
+        assert learner.regret.ml == pytest.approx(float(against_ml[t]), rel=1e-8, abs=1e-8)
+        assert learner.regret.best_fixed == pytest.approx(float(best), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("algorithm", ["sg/ag", "svrg/ag"])
+def test_the_quadratic_of_1e8_passes_through_the_references_sizes(algorithm: str) -> None:
+    samples = [([1e4], 0.0)] * 300
+    expected = reference.run("linear", algorithm, samples, [1.0], 1e-4)
+    learner = llr.Learner("linear", 1, algorithm, 1e-4, 1.0)
+    sizes = []
+    for _ in samples:
+        assert learner.learn([1e4], 0.0)
+        sizes.append(abs(float(learner.theta[0])))
+    largest = max(abs(float(record.theta[0])) for record in expected)
+    assert max(sizes) == pytest.approx(largest, rel=1e-9)
+    assert learner.log_eta == pytest.approx(float(expected[-1].log_eta), rel=1e-9)

@@ -1,0 +1,33 @@
+"""The README's promises: its code runs, its files exist, its commands are the Makefile's."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("snippet", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_every_snippet_runs(snippet: str) -> None:
+    exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
+
+
+def test_every_file_of_the_map_exists() -> None:
+    for name in re.findall(r"`((?:llr|clients|docs|tests)/[\w./]*)`", README):
+        assert name.endswith("yours.py") or (ROOT / name).exists(), name
+
+
+def test_every_make_target_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"`?make (\w+)", README):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_ruling_has_its_line_in_the_code() -> None:
+    rulings = re.findall(r"^\| (R\d+) ", (ROOT / "docs" / "paper.md").read_text(), re.MULTILINE)
+    assert rulings == [f"R{n}" for n in range(1, 20)]
+    code = "\n".join(path.read_text() for path in (ROOT / "llr").rglob("*.py"))
+    for ruling in rulings:
+        assert re.search(rf"\b{ruling}\b", code), ruling
