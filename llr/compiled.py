@@ -16,6 +16,7 @@ import functools
 import hashlib
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
