@@ -35,6 +35,7 @@ from bench.race import (
     Run,
     Times,
     beaten,
+    compared,
     below,
     measure,
     plain,
@@ -91,15 +92,16 @@ def fresh(name: str, X: Vector, y: Vector, regret: str = "off") -> Contestant:
     return Contestant(name, len(y), prepare)
 
 
-def by_scikit_learn(X: Vector, y: Vector) -> Contestant:
-    """SGD at its plainest: constant step, no penalty, no intercept, samples in their order."""
+def by_scikit_learn(X: Vector, y: Vector, bare: bool = False) -> Contestant:
+    """As everybody calls it; bare: constant step, no penalty, no intercept, no shuffling."""
 
     def prepare() -> Run:
-        bare = {"penalty": None, "fit_intercept": False, "shuffle": False}
-        model = SGDRegressor(learning_rate="constant", eta0=STEP, **bare)
+        less = {"penalty": None, "fit_intercept": False, "shuffle": False}
+        options = {"learning_rate": "constant", "eta0": STEP, **less} if bare else {}
+        model = SGDRegressor(**options)
         return lambda: model.partial_fit(X, y)
 
-    return Contestant("scikit-learn", len(y), prepare)
+    return Contestant("scikit-learn bare" if bare else "scikit-learn", len(y), prepare)
 
 
 def by_river(X: Vector, y: Vector) -> Contestant:
@@ -125,8 +127,8 @@ def one_pass(X: Vector) -> Contestant:
 
 def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
     few = slice(scale.river)
-    contestants = [fresh("llr", X, y), by_scikit_learn(X, y), by_river(X[few], y[few])]
-    contestants += [one_pass(X), fresh("exact", X, y, regret="exact")]
+    contestants = [fresh("llr", X, y), by_scikit_learn(X, y), by_scikit_learn(X, y, bare=True)]
+    contestants += [by_river(X[few], y[few]), one_pass(X), fresh("exact", X, y, regret="exact")]
 
     def verdict(ns: Times) -> list[Row]:
         d = f"d={DIM}:"
@@ -134,6 +136,7 @@ def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
             plain(f"{d} X @ theta, one pass", ns["one pass"]),
             within(f"{d} llr learn", ns["llr"], "one pass", ns["one pass"], 3.5),
             beaten(f"{d} scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 2.0),
+            compared(f"{d} the same, all extras off", ns["scikit-learn bare"], ns["llr"]),
             beaten(f"{d} river predict_one + learn_one", ns["river"], "llr", ns["llr"], 150.0),
             below(f'{d} llr learn, regret="exact"', ns["exact"], 2500.0),
         ]
@@ -148,9 +151,11 @@ def narrow_race(scale: Scale) -> Race:
         return [
             plain("d=1: llr learn", ns["llr"]),
             beaten("d=1: scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 1.0),
+            compared("d=1: the same, all extras off", ns["scikit-learn bare"], ns["llr"]),
         ]
 
-    return Race([fresh("llr", X, y), by_scikit_learn(X, y)], scale.rounds, verdict)
+    peers = [by_scikit_learn(X, y), by_scikit_learn(X, y, bare=True)]
+    return Race([fresh("llr", X, y), *peers], scale.rounds, verdict)
 
 
 def age_race(scale: Scale, X: Vector, y: Vector) -> Race:

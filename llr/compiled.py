@@ -60,12 +60,13 @@ class Kernel:
     def __init__(self, entry: Callable[..., Any], signature: Any) -> None:
         functools.update_wrapper(self, entry)
         self._signature = signature
+        self._ready = False
         with _numba_cache_in(cache_folder()):
             self._compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(entry)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
-        if not self._compiled.signatures:
+        if not self._ready:
             self.prepare()
         return self._compiled(*arguments)
 
@@ -81,6 +82,7 @@ class Kernel:
         with contextlib.suppress(OSError):  # a read-only folder: it will be compiled again
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
+        self._ready = True
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:

@@ -69,5 +69,7 @@ def _alone(X: Any, y: Any) -> Any:
 
 
 def _ready(array: Array) -> Vector:
+    if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
+        return array
     with np.errstate(over="ignore"):
         return np.require(array, np.float64, ["C", "A"])

@@ -76,42 +76,44 @@ def step(
 ) -> None:
     """Learn from one sample."""
     x, y, t, w = sample
-    model, p, s, sigma, g = slope.model, slope.p, slope.s, slope.sigma, slope.g
+    eta, log_eta, gamma = scalars[ETA], scalars[LOG_ETA], 1.0
     learns = choice[LEARNS] != 0
-    for k in range(s.size):
-        if learns:
-            s[k], sigma[k] = dots(V[THETA, k], V[H, k], x)
-        else:
-            s[k] = dot(V[THETA, k], x)
-    loss = models.loss(model, s, y, p)
-    models.residual(model, s, y, p, g)
-
-    gamma = 1.0
+    loss, lam = _respond(learns, choice[EXACT] != 0, V, sample, slope)
     if learns:
-        lam = 0.0  # R2: λ = ∂ℓ(θ)·h
-        for k in range(s.size):
-            lam += g[k] * sigma[k]
         log_eta, scalars[RATE_A], scalars[RATE_B] = rates.advance(
-            choice[RATE],
-            scalars[LOG_ETA],
-            lam,
-            w,
-            scalars[RATE_A],
-            scalars[RATE_B],
-            own[OF_RATE],
+            choice[RATE], log_eta, lam, w, scalars[RATE_A], scalars[RATE_B], own[OF_RATE]
         )
         if log_eta != scalars[LOG_ETA]:  # R19: log η is the state; unmoved, η is η_0 to the bit
-            scalars[LOG_ETA] = log_eta
-            scalars[ETA] = math.exp(log_eta)
-        _residual_of_tangent(choice[EXACT] != 0, slope, y)
+            eta = math.exp(log_eta)
+            scalars[LOG_ETA], scalars[ETA] = log_eta, eta
         if choice[MEMORY] != 0:
-            scalars[TAU] = remember(V, g, x, t, scalars[TAU])
+            scalars[TAU] = remember(V, slope.g, x, t, scalars[TAU])
             gamma = math.exp(-1.0 / scalars[TAU])
-
-    bases.step(choice[BASE], V, sample, slope, Pace(scalars[ETA], gamma, learns, own[OF_BASE]))
+    bases.step(choice[BASE], V, sample, slope, Pace(eta, gamma, learns, own[OF_BASE]))
     scalars[LOSS] += loss
     if choice[COMPARE] != 0:
-        scalars[REGRET] += loss - models.observe(model, statistics, room, x, y, t)
+        scalars[REGRET] += loss - models.observe(slope.model, statistics, room, x, y, t)
+
+
+@part
+def _respond(
+    learns: bool, exact: bool, V: Vector, sample: Sample, slope: Slope
+) -> tuple[float, float]:
+    """Fill the slope with scores and residuals; returns the loss and λ = ∂ℓ(θ)·h (R2)."""
+    x, y, model, p = sample.x, sample.y, slope.model, slope.p
+    if V.shape[1] == 1:  # one score stays in registers: a step has to wait for each number here
+        s, sigma = dots(V[THETA, 0], V[H, 0], x) if learns else (dot(V[THETA, 0], x), 0.0)
+        loss, g, g_h = models.respond(model, s, sigma, y, p, exact)
+        slope.s[0], slope.g[0], slope.g_h[0] = s, g, g_h
+        return loss, g * sigma
+    for k in range(V.shape[1]):
+        slope.s[k], slope.sigma[k] = dots(V[THETA, k], V[H, k], x)
+    models.residual(model, slope.s, y, p, slope.g)
+    _residual_of_tangent(exact, slope, y)
+    lam = 0.0
+    for k in range(V.shape[1]):
+        lam += slope.g[k] * slope.sigma[k]
+    return models.loss(model, slope.s, y, p), lam
 
 
 @part

@@ -73,6 +73,22 @@ def _mean(model: Model) -> Callable[..., Any]:
     return part(mean)
 
 
+def _respond(model: Model) -> Callable[..., Any]:
+    """Loss, residual, and the tangent's residual (R6), for the scores s of θ and σ of h."""
+    loss, residual, curvature = model.loss, model.residual, model.curvature
+    if model.classes:
+        return part(lambda s, sigma, y, p, exact: (0.0, 0.0, 0.0))  # one score is not enough
+
+    def respond(
+        s: float, sigma: float, y: float, p: float, exact: bool
+    ) -> tuple[float, float, float]:
+        g = residual(s, y, p)
+        g_h = g - curvature(s, y, p) * sigma if exact else residual(s + sigma, y, p)
+        return loss(s, y, p), g, g_h
+
+    return part(respond)
+
+
 @part
 def _no_comparator(statistics: Vector, room: Vector, x: Vector, y: float, t: int) -> float:
     return 0.0
@@ -85,6 +101,7 @@ def _observe(model: Model) -> Callable[..., Any]:
 loss = fold([_loss(m) for m in MODELS.values()])
 residual = fold([_residual(m) for m in MODELS.values()])
 curvature = fold([_curvature(m) for m in MODELS.values()])
+respond = fold([_respond(m) for m in MODELS.values()])
 mean = fold([_mean(m) for m in MODELS.values()])
 admits = fold([m.admits for m in MODELS.values()])
 observe = fold([_observe(m) for m in MODELS.values()])
