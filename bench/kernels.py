@@ -24,7 +24,7 @@ import numpy as np
 import river
 import sklearn
 from rich.console import Console
-from river import linear_model, optim
+from river import linear_model
 from sklearn.linear_model import SGDRegressor
 
 import llr
@@ -35,8 +35,8 @@ from bench.race import (
     Run,
     Times,
     beaten,
-    compared,
     below,
+    compared,
     measure,
     plain,
     table,
@@ -65,7 +65,7 @@ class Scale(NamedTuple):
     compiles: int
 
 
-FULL = Scale(wide=200_000, narrow=1_000_000, river=2_000, rounds=10, starts=6, compiles=2)
+FULL = Scale(wide=100_000, narrow=1_000_000, river=2_000, rounds=10, starts=6, compiles=2)
 QUICK = Scale(wide=100_000, narrow=100_000, river=1_000, rounds=4, starts=2, compiles=1)
 
 
@@ -108,7 +108,7 @@ def by_river(X: Vector, y: Vector) -> Contestant:
     samples = [(dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
 
     def prepare() -> Run:
-        model: Any = linear_model.LinearRegression(optim.SGD(STEP), intercept_lr=0.0)
+        model: Any = linear_model.LinearRegression()
 
         def run() -> None:
             for x, label in samples:

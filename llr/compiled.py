@@ -29,6 +29,7 @@ PACKAGE = Path(__file__).parent
 
 # argument types of kernels: numbers, and C-contiguous aligned arrays to read or to write
 INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolean
+THREE_REALS: Any = numba.types.UniTuple(REAL, 3)  # type: ignore[no-untyped-call]
 COUNTS = numba.int64[::1]
 VECTOR, MATRIX, CUBE = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 READ_VECTOR = numba.types.Array(numba.float64, 1, "C", readonly=True)

@@ -218,6 +218,20 @@ class Learner:
         state = self._state or initial(self.config, 1)
         return read(state, self.config.comparator is not None)
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the state takes."""
+        return 0 if self._state is None else self._state.nbytes
+
+    def view(self) -> "Learner":
+        """A learner that stays at the present state, to look at while this one goes on.
+
+        It shares memory with this one and must not learn; `copy` makes one that may.
+        """
+        looking = Learner.__new__(Learner)
+        looking.__dict__.update(self.__dict__)
+        return looking
+
     def copy(self) -> "Learner":
         """A learner in the same state that goes its own way."""
         twin = Learner.from_config(self.config, self.schedule)
@@ -244,6 +258,20 @@ class Learner:
     def unpack(cls, data: bytes, schedule: Schedule | None = None) -> "Learner":
         """The learner that was packed. One with its own schedule needs it again."""
         config, state = packing.unpack(data)
+        learner = cls.__new__(cls)
+        learner._begin(config, state, schedule)
+        return learner
+
+    def to_plain(self) -> dict[str, Any]:
+        """Config and state as plain JSON values, every bit of them."""
+        if self._state is None:
+            raise SampleError("nothing to write before dim is known: give dim, or a sample")
+        return packing.to_plain(self.config, self._state)
+
+    @classmethod
+    def from_plain(cls, plain: Any, schedule: Schedule | None = None) -> "Learner":
+        """The learner that `to_plain` wrote. Raises `StateError` on anything else."""
+        config, state = packing.from_plain(plain)
         learner = cls.__new__(cls)
         learner._begin(config, state, schedule)
         return learner

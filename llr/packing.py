@@ -5,10 +5,12 @@ config, shapes of the arrays), then the arrays as little-endian bytes. No pickle
 bytes can fail, it cannot run them.
 """
 
+import contextlib
 import json
 import math
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -27,8 +29,7 @@ HEAD = struct.Struct("<4sII")
 
 def pack(config: Config, state: State) -> bytes:
     """Config and state as bytes."""
-    arrays: dict[str, Array] = {n: getattr(state, n) for n in ARRAYS}
-    arrays["history"] = history.used(state)
+    arrays = _used(state)
     header = json.dumps(
         {
             "version": VERSION,
@@ -44,19 +45,56 @@ def pack(config: Config, state: State) -> bytes:
 def unpack(data: bytes) -> tuple[Config, State]:
     """What `pack` was given. Raises `StateError` on anything else."""
     header, body = _open(data)
+    with _as_state_errors():
+        return _checked(header, _arrays(header["arrays"], body))
+
+
+def to_plain(config: Config, state: State) -> dict[str, Any]:
+    """Config and state as JSON values; a float's shortest decimal form is exact."""
+    arrays = {
+        name: {"shape": list(array.shape), "data": array.ravel().tolist()}
+        for name, array in _used(state).items()
+    }
+    return {"version": VERSION, "config": asdict(config), "arrays": arrays}
+
+
+def from_plain(plain: Any) -> tuple[Config, State]:
+    """What `to_plain` was given. Raises `StateError` on anything else."""
+    with _as_state_errors():
+        arrays: dict[str, Any] = {}
+        for name in ARRAYS:
+            given = plain["arrays"][name]
+            dtype = np.int64 if name == "counts" else np.float64
+            if not all(type(n) in (int, float) for n in given["data"]):
+                raise StateError(f"{name}: not all numbers")
+            arrays[name] = np.array(given["data"], dtype).reshape([int(n) for n in given["shape"]])
+        arrays["vectors"] = aligned(arrays["vectors"])
+        return _checked(plain, arrays)
+
+
+def _used(state: State) -> dict[str, Array]:
+    return {name: getattr(state, name) for name in ARRAYS} | {"history": history.used(state)}
+
+
+def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, State]:
+    if header["version"] != VERSION:
+        raise StateError(f"format {header['version']}: this library reads format {VERSION}")
+    config, state = Config(**header["config"]), State(**arrays)
+    _check(state, initial(config, state.vectors.shape[2]))
+    return config, state
+
+
+@contextlib.contextmanager
+def _as_state_errors() -> Iterator[None]:
+    """Whatever is wrong with foreign values is a `StateError`."""
     try:
-        if header["version"] != VERSION:
-            raise StateError(f"format {header['version']}: this library reads format {VERSION}")
-        config = Config(**header["config"])
-        state = State(**_arrays(header["arrays"], body))
-        _check(state, initial(config, state.vectors.shape[2]))
+        yield
     except StateError:
         raise
     except LLRError as wrong:
         raise StateError(f"a config that does not exist: {wrong}") from None
-    except (KeyError, TypeError, ValueError, IndexError) as wrong:
-        raise StateError(f"not a packed state: {wrong!r}") from None
-    return config, state
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as wrong:
+        raise StateError(f"not a packed state: {wrong!r:.200}") from None
 
 
 def _open(data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -39,6 +39,11 @@ class State:
         return int(self.counts[T])
 
     @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return sum(array.nbytes for array in vars(self).values())
+
+    @property
     def finite(self) -> bool:
         """Whether every number is finite."""
         return bool(step.is_finite(self.vectors, self.scalars, self.statistics))

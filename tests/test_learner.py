@@ -77,6 +77,16 @@ def test_a_copy_goes_its_own_way() -> None:
     assert twin.history.theta[3, 0] != learner.history.theta[3, 0]
 
 
+def test_a_view_stays_where_it_was_taken() -> None:
+    learner = llr.Learner("gaussian", eta0=0.5)
+    assert learner.learn([1.0, 2.0])
+    view, before = learner.view(), learner.pack()
+    assert learner.learn([3.0] * 2000)
+    assert view.t == 2
+    assert view.pack() == before
+    assert 0 < view.nbytes < learner.nbytes
+
+
 def test_nothing_to_learn_is_learnt() -> None:
     learner = llr.Learner("linear", dim=3)
     assert learner.learn(np.empty((0, 3)), np.empty(0)).accepted == 0

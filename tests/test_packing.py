@@ -98,6 +98,29 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
         llr.Learner.unpack(forged(header, body))
 
 
+def test_plain_json_keeps_every_bit() -> None:
+    learner = llr.Learner.unpack(packed())
+    again = llr.Learner.from_plain(json.loads(json.dumps(learner.to_plain())))
+    assert again.pack() == learner.pack()
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [None, [], {}, {"version": 1}, "text", {"version": 1, "config": {}, "arrays": {"vectors": 3}}],
+)
+def test_foreign_json_is_refused(plain: object) -> None:
+    with pytest.raises(llr.StateError):
+        llr.Learner.from_plain(plain)
+
+
+@pytest.mark.parametrize("value", [None, "1", True, 1e999, 10**400])
+def test_plain_json_with_a_wrong_number_is_refused(value: object) -> None:
+    plain = llr.Learner("gaussian").to_plain()
+    plain["arrays"]["scalars"]["data"][0] = value
+    with pytest.raises(llr.StateError):
+        llr.Learner.from_plain(plain)
+
+
 def test_nothing_is_packed_before_dim_is_known() -> None:
     with pytest.raises(llr.SampleError, match="dim"):
         llr.Learner("linear").pack()

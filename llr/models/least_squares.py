@@ -20,9 +20,9 @@ Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 
 
 import numpy as np
 
-from llr.compiled import loop
+from llr.compiled import THREE_REALS, VECTOR, kernel, loop
 from llr.types import Vector
-from llr.vectors import dot
+from llr.vectors import dot, move
 
 RIDGE = 1e-6
 
@@ -86,14 +86,45 @@ def best(statistics: Vector, theta0: Vector, t: int) -> float:
     With u = θ_ridge − θ_0 and S = Σ x xᵀ it is J − ½ε|u|² − ½ε² uᵀS⁺u: what the ridge itself
     costs, and what θ_ridge loses to the true minimiser.
     """
-    dim = theta0.size
-    u = statistics[1 : 1 + dim] - theta0
-    spread, directions = np.linalg.eigh(_covariance(statistics, dim))
+    u = statistics[1 : 1 + theta0.size] - theta0
+    trace, once, twice = _weigh(statistics, u, np.empty(2 * u.size))
+    if RIDGE * trace < 1e-4:  # every direction is well known: S⁻¹ = P + εP² to 8 digits
+        pull = once + RIDGE * twice
+    else:
+        pull = _pull(_covariance(statistics, u.size), u)
+    return max(0.0, float(statistics[0] - 0.5 * RIDGE * (u @ u) - 0.5 * RIDGE**2 * pull))
+
+
+@kernel(THREE_REALS(VECTOR, VECTOR, VECTOR))
+def _weigh(statistics: Vector, u: Vector, room: Vector) -> tuple[float, float, float]:
+    """The trace of P, uᵀPu, and |Pu|²."""
+    dim = u.size
+    D = statistics[1 + dim : 1 + 2 * dim]
+    v, Pu = room[:dim], room[dim:]
+    trace, once, twice = 0.0, 0.0, 0.0
+    column = 1 + 2 * dim
+    for j in range(dim):
+        above = statistics[column : column + j]
+        v[j] = D[j] * (u[j] + dot(above, u))
+        trace += D[j] * (1.0 + dot(above, above))
+        column += j
+    column = 1 + 2 * dim
+    for j in range(dim):
+        Pu[j] = v[j]
+        move(Pu, 1.0, v[j], statistics[column : column + j])
+        column += j
+    for j in range(dim):
+        once += u[j] * Pu[j]
+        twice += Pu[j] * Pu[j]
+    return trace, once, twice
+
+
+def _pull(P: Vector, u: Vector) -> float:
+    """uᵀS⁺u where S = P⁻¹ − εI; directions never seen have no part in u."""
+    spread, directions = np.linalg.eigh(P)
     s = 1.0 / spread - RIDGE
-    along = (directions.T @ u) ** 2
     seen = s > 1e-9 * RIDGE
-    loss_of_pull = RIDGE**2 * np.sum(along[seen] / s[seen])
-    return max(0.0, float(statistics[0] - 0.5 * RIDGE * (u @ u) - 0.5 * loss_of_pull))
+    return float(np.sum((directions.T @ u)[seen] ** 2 / s[seen]))
 
 
 def _covariance(statistics: Vector, dim: int) -> Vector:
