@@ -7,6 +7,7 @@ import typer
 import llr
 from clients.catalog import catalog
 from clients.demo import demo
+from clients.serve import serve
 
 app = typer.Typer(
     name="llr",
@@ -32,6 +33,9 @@ def options(
     """Online learners that tune their own step size."""
 
 
+# the service's own help lists its settings, so it gets every word after `serve`
+_pass_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+app.command(context_settings=_pass_on)(serve)
 app.command()(demo)
 app.command()(catalog)
 

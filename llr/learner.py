@@ -224,9 +224,10 @@ class Learner:
         return 0 if self._state is None else self._state.nbytes
 
     def view(self) -> "Learner":
-        """A learner that stays at the present state, to look at while this one goes on.
+        """Another learner at the present state, at no cost: it shares this one's memory.
 
-        It shares memory with this one and must not learn; `copy` makes one that may.
+        One of the two may go on learning while the other stays; `copy` makes one that goes its
+        own way.
         """
         looking = Learner.__new__(Learner)
         looking.__dict__.update(self.__dict__)

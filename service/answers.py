@@ -1,0 +1,56 @@
+"""What the service says of a session, as JSON: finite numbers or null, never NaN."""
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from llr import Learner
+from service.sessions.actor import Learnt, Session
+
+BEFORE: dict[str, Any] = {
+    "loss": {"total": 0.0, "mean": None},
+    "regret": {"ml": None, "best_fixed": None},
+}
+
+
+def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
+    """The answer to a batch of samples."""
+    members = {
+        "name": session.name,
+        "t": learnt.learner.t,
+        "accepted": learnt.accepted,
+        "duplicate": learnt.duplicate,
+    } | numbers(learnt.learner, theta)
+    if learnt.predictions is not None:
+        members["predictions"] = learnt.predictions.tolist()
+    return to_json(members, inf_nan_mode="null")
+
+
+def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
+    """All of a session that a reader wants to see."""
+    learner = session.published
+    config = session.config
+    shown = {
+        "name": session.name,
+        "t": session.t,
+        "model": config.model,
+        "algorithm": config.algorithm,
+        "dim": learner.dim if learner else config.dim,
+        "status": "diverged" if session.diverged else "ok",
+        "config": config.model_dump(),
+    }
+    if learner is None:
+        nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
+        return shown | nothing | BEFORE
+    return shown | numbers(learner, theta)
+
+
+def numbers(learner: Learner, theta: bool) -> dict[str, Any]:
+    """η, θ, loss and regret."""
+    loss, regret = learner.loss, learner.regret
+    members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
+    if theta:
+        members["theta"] = learner.theta.tolist()
+    members["loss"] = {"total": loss.total, "mean": loss.mean}
+    members["regret"] = {"ml": regret.ml, "best_fixed": regret.best_fixed}
+    return members

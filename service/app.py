@@ -1,0 +1,130 @@
+"""The app: every part made and wired in one place, nothing global."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi_swagger import patch_fastapi
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+import llr
+from service import openapi
+from service.context import Context
+from service.front import Front
+from service.metrics import Metrics
+from service.problems import MEDIA_TYPE, Problem
+from service.routes import ROUTERS
+from service.routes.samples import Ingest
+from service.sessions.committer import Committer
+from service.sessions.hub import Hub
+from service.settings import Settings
+from service.stores import open_store
+
+MOST_ERRORS = 10
+
+
+class App:
+    """An ASGI app with its parts: `inner` is FastAPI's, `context` what the routes share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.context = Context(settings, Metrics())
+        self.inner = _fastapi(self.context)
+        outer: ASGIApp = Front(self.inner, Ingest(self.context), settings, self.context.metrics)
+        if settings.cors_origins:
+            outer = CORSMiddleware(
+                outer,
+                allow_origins=settings.cors_origins,
+                allow_methods=["*"],
+                allow_headers=["*"],
+                expose_headers=["ETag", "X-Request-ID", "Retry-After"],
+            )
+        self._outer = outer
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve."""
+        await self._outer(scope, receive, send)
+
+
+def _fastapi(context: Context) -> FastAPI:
+    app = FastAPI(
+        title="LLR",
+        version=llr.__version__,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json" if context.settings.docs else None,
+        swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,
+    )
+    app.state.context = context
+    app.openapi = lambda: openapi.document(app)  # type: ignore[method-assign]
+    for router in ROUTERS.values():
+        app.include_router(router)
+    if context.settings.docs:
+        patch_fastapi(app)
+    app.add_exception_handler(Problem, _on_problem)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(Exception, _on_failure)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Open the store, serve, finish what is queued, close the store."""
+    context: Context = app.state.context
+    committer = Committer(open_store(context.settings.store), context.metrics)
+    context.hub = Hub(committer, context.metrics, context.settings)
+    try:
+        yield
+    finally:
+        await committer.close()
+
+
+def _answer(problem: Problem) -> Response:
+    body = to_json(problem.body(), inf_nan_mode="null")
+    return Response(body, problem.kind.status, problem.headers, MEDIA_TYPE)
+
+
+async def _on_problem(_: Request, problem: Any) -> Response:
+    return _answer(problem)
+
+
+async def _on_http(request: Request, error: Any) -> Response:
+    kinds = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}
+    kind = kinds.get(error.status_code, "internal")
+    detail = {
+        "not-found": "see /docs for the addresses there are",
+        "method-not-allowed": f"not with {request.method}",
+    }
+    return _answer(Problem(kind, detail.get(kind, str(error.detail)), headers=error.headers))
+
+
+async def _on_invalid(_: Request, error: Any) -> Response:
+    found = error.errors()
+    if any(one["type"] == "json_invalid" for one in found):
+        return _answer(Problem("malformed", "the body is not JSON"))
+    errors = [_place(one) for one in found[:MOST_ERRORS]]
+    detail = "; ".join(
+        f"{one.get('pointer') or one.get('parameter')}: {one['detail']}" for one in errors
+    )
+    return _answer(Problem("invalid", detail[:500], errors))
+
+
+def _place(error: dict[str, Any]) -> dict[str, Any]:
+    """Where and why, without what was sent."""
+    where, *path = error["loc"]
+    if where == "body":
+        named = "".join(f"/{str(part)[:100]}" for part in path)
+        return {"pointer": named, "detail": error["msg"]}
+    return {"parameter": ".".join(str(part)[:100] for part in path), "detail": error["msg"]}
+
+
+async def _on_failure(_: Request, __: Exception) -> Response:
+    return _answer(Problem("internal", "the failure was logged"))

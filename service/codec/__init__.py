@@ -1,0 +1,26 @@
+"""From the bytes of a request to arrays, and from arrays to the bytes of a store's log.
+
+JSON and NDJSON are read twice if need be: `quick` takes what is plainly right, in bulk; what it
+doubts goes to `exact`, which takes it or says what is wrong and where. A refusal is a `Problem`:
+`malformed` (400) if the body is not what its content type says, `invalid` (422) if it is but holds
+no samples, `too-large` (413) for a line beyond the limit.
+"""
+
+from service.codec.json import decode_json, decode_rows
+from service.codec.lines import Block, LineSplitter
+from service.codec.log import pack_samples, unpack_samples
+from service.codec.ndjson import decode_ndjson
+from service.codec.npy import decode_npy
+from service.codec.samples import Samples
+
+__all__ = [
+    "Block",
+    "LineSplitter",
+    "Samples",
+    "decode_json",
+    "decode_ndjson",
+    "decode_npy",
+    "decode_rows",
+    "pack_samples",
+    "unpack_samples",
+]

@@ -1,0 +1,59 @@
+"""NDJSON bodies: a sample per line, read a block of lines at a time."""
+
+import numpy as np
+from pydantic_core import from_json
+
+from service.codec.exact import Inspector
+from service.codec.json import samples_of
+from service.codec.quick import DOUBTS, DoubtError
+from service.codec.samples import Samples
+
+NEWLINE, BRACE = b"\n{"
+BLANK = b" \t\r"
+
+
+def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
+    r"""The samples of a block of whole lines, the first of which has this number in its body.
+
+    Blank lines count but hold no sample; a block of nothing else gives no samples.
+
+    >>> decode_ndjson(b'{"y": 1}\n\n{"y": 2}\n', first_line=1, features=False).y
+    array([1., 2.])
+    """
+    try:
+        text, count = _as_list(lines)
+        values = from_json(text, allow_inf_nan=False, cache_strings="none")
+        if len(values) != count:
+            raise DoubtError
+        return samples_of(values, features, text)
+    except DOUBTS:
+        return _decode_exactly(lines, first_line, features)
+
+
+def _as_list(lines: bytes) -> tuple[bytes, int]:
+    """The block as one JSON list, if each line starts with the only { that it has.
+
+    If such a list of n lines parses to n objects, each of the n braces opens one of them: none is
+    in a string or in another object, so no object reaches into the next line, and a line with
+    anything beside its object would have given the list another member.
+    """
+    block = lines.removesuffix(b"\n")
+    codes = np.frombuffer(block, np.uint8)
+    starts = np.flatnonzero(codes[:-1] == NEWLINE) + 1
+    count = starts.size + 1
+    if np.count_nonzero(codes == BRACE) != count or codes[0] != BRACE:
+        raise DoubtError
+    if not (codes[starts] == BRACE).all():
+        raise DoubtError
+    return b"[" + block.replace(b"\n", b",") + b"]", count
+
+
+def _decode_exactly(lines: bytes, first_line: int, features: bool) -> Samples:
+    inspector = Inspector(features)
+    for number, line in enumerate(lines.split(b"\n"), first_line):
+        if inspector.faults.full:
+            break
+        inspector.faults.line = number
+        if text := line.strip(BLANK):
+            inspector.read(text, inspector.sample)
+    return inspector.samples()

@@ -1,0 +1,116 @@
+"""Logs: one JSON object a line, whatever is in it, each with the id of its request.
+
+Every line has `ts`, `level`, `logger` and `message`, then `request_id` where there is a request,
+then what was given as `extra`: session, t, route, status, ms.
+"""
+
+import json
+import logging
+import re
+import secrets
+import sys
+from collections.abc import Iterable
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, TextIO
+
+_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+_ACCEPTED = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_PREFIX = secrets.token_hex(4)
+_NUMBERS = count(1)
+_OURS = ("ts", "level", "logger", "message")
+_NOT_EXTRA = frozenset(vars(logging.makeLogRecord({}))) | {*_OURS, "asctime", "color_message"}
+
+
+def begin_request(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Give the running request its id, which all its log lines carry, and return it.
+
+    X-Request-ID is taken if it is 1 to 64 letters, digits, dots, _ or -; else there is a new id.
+    """
+    request_id = None
+    for name, value in headers:
+        if name == b"x-request-id" and _ACCEPTED.fullmatch(value):
+            request_id = value.decode("ascii")
+    if request_id is None:
+        request_id = f"{_PREFIX}-{next(_NUMBERS):x}"
+    _request_id.set(request_id)
+    return request_id
+
+
+def current_request() -> str | None:
+    """The id of the running request, None outside of one."""
+    return _request_id.get()
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record as one line of ASCII that is one JSON object, and never fails."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line."""
+        members: dict[str, Any] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _message(record),
+        }
+        if (request_id := _request_id.get()) is not None:
+            members["request_id"] = request_id
+        members |= {name: value for name, value in vars(record).items() if name not in _NOT_EXTRA}
+        if record.exc_info:
+            members["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            members["stack"] = record.stack_info
+        return _line(members)
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # a message that does not fit its arguments is still worth a line
+        return repr(record.msg)
+
+
+def _line(members: dict[str, Any]) -> str:
+    """The members as JSON that every reader takes: no NaN, no lone surrogate, ASCII only."""
+    try:
+        line = _encode(members)
+    except (TypeError, ValueError, RecursionError):
+        line = json.dumps({name: _text(value) for name, value in members.items()})
+    if "\\ud" in line:  # a pair stands for a character, a lone surrogate for nothing
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+        line = json.dumps(json.loads(text.encode(errors="replace")))
+    return line
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as error:
+        return f"<{type(value).__name__}: {type(error).__name__}>"
+
+
+_encode = json.JSONEncoder(default=_text, allow_nan=False).encode
+
+
+def configure(level: str, stream: TextIO | None = None) -> None:
+    """Send all logs of the process, uvicorn's and warnings too, to one stream as JSON lines.
+
+    Start uvicorn with `log_config=None`, or it takes its loggers back. Its access log is off: the
+    service writes its own.
+
+    Args:
+        level: the least that is written: debug, info, warning, error.
+        stream: where to; standard error unless told otherwise.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.setLevel(logging.NOTSET)
+        logger.propagate = name != "uvicorn.access"
+    logging.captureWarnings(True)

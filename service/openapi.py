@@ -1,0 +1,133 @@
+"""The OpenAPI document: FastAPI's, with the samples route, the problems and the examples added."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+import llr
+from service.problems import KINDS, MEDIA_TYPE
+from service.schemas import Answer, ProblemDocument
+
+REF = "#/components/schemas/"
+ONE = {"x": [0.5, -1.2], "y": 1.0}
+SAMPLE: dict[str, Any] = {
+    "type": "object",
+    "required": ["y"],
+    "properties": {
+        "x": {"type": "array", "items": {"type": "number"}},
+        "y": {"type": "number"},
+    },
+    "additionalProperties": False,
+}
+COLUMNS: dict[str, Any] = {
+    "type": "object",
+    "required": ["y"],
+    "properties": {
+        "x": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+        "y": {"type": "array", "items": {"type": "number"}},
+    },
+    "additionalProperties": False,
+}
+BODIES: dict[str, Any] = {
+    "application/json": {
+        "schema": {"anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS]},
+        "examples": {
+            "one sample": {"value": ONE},
+            "without features": {"value": {"y": 4.2}},
+            "many": {"value": [ONE, {"x": [0.1, 0.3], "y": 0.0}]},
+            "columns": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "y": [1.0, 0.0]}},
+        },
+    },
+    "application/x-ndjson": {
+        "schema": {"type": "string", "description": "A sample a line, any number of lines."},
+        "examples": {"two samples": {"value": '{"x":[0.5,-1.2],"y":1}\n{"x":[0.1,0.3],"y":0}\n'}},
+    },
+    "application/x-npy": {
+        "schema": {
+            "type": "string",
+            "format": "binary",
+            "description": "One float64 or float32 array: n rows of d features, then y.",
+        },
+        "example": "numpy.save(file, numpy.column_stack([X, y]))",
+    },
+}
+PARAMETERS: list[dict[str, Any]] = [
+    {"name": "producer", "in": "query", "schema": {"type": "string"}},
+    {"name": "seq", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+    {"name": "theta", "in": "query", "schema": {"type": "boolean", "default": True}},
+    {"name": "predictions", "in": "query", "schema": {"type": "boolean", "default": False}},
+    {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
+]
+PREDICT = {
+    "required": False,
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "properties": {"x": {"type": "array"}}},
+            "examples": {
+                "one row": {"value": {"x": [0.5, -1.2]}},
+                "many rows": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]]}},
+                "without features": {"value": {}},
+            },
+        }
+    },
+}
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """The whole document, made once."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title="LLR",
+            version=llr.__version__,
+            summary="Learners that tune their own step size, as named sessions.",
+            routes=app.routes,
+        )
+        _, schemas = models_json_schema(
+            [(Answer, "serialization"), (ProblemDocument, "serialization")],
+            ref_template=REF + "{model}",
+        )
+        made.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
+        made["paths"]["/v1/sessions/{name}/samples"] = {"post": _samples(made)}
+        made["paths"]["/v1/sessions/{name}/predict"]["post"]["requestBody"] = PREDICT
+        made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        made["security"] = [{"key": []}, {}]
+        for item in made["paths"].values():
+            for operation in item.values():
+                _add_problems(operation)
+        for unused in ("HTTPValidationError", "ValidationError"):
+            made["components"]["schemas"].pop(unused, None)
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+def _samples(made: dict[str, Any]) -> dict[str, Any]:
+    name = made["paths"]["/v1/sessions/{name}"]["get"]["parameters"][0]
+    return {
+        "tags": ["learning"],
+        "summary": "Learn",
+        "description": "One sample, many, or a stream. 200: applied exactly once, and on disk.",
+        "operationId": "learn",
+        "parameters": [name, *PARAMETERS],
+        "requestBody": {"required": True, "content": BODIES},
+        "responses": {
+            "200": {
+                "description": "Learnt. For NDJSON with that Accept, a line a block.",
+                "content": {
+                    "application/json": {"schema": {"$ref": REF + "Answer"}},
+                    "application/x-ndjson": {"schema": {"type": "string"}},
+                },
+            }
+        },
+    }
+
+
+def _add_problems(operation: dict[str, Any]) -> None:
+    """Every status a problem can have, on every operation."""
+    for status in sorted({kind.status for kind in KINDS.values()}):
+        titles = [kind.title for kind in KINDS.values() if kind.status == status]
+        operation["responses"][str(status)] = {
+            "description": "; ".join(titles),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": REF + "ProblemDocument"}}},
+        }

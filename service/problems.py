@@ -1,0 +1,86 @@
+"""Every error the service answers with, as one table and one shape (RFC 9457).
+
+A `Problem` is raised anywhere and answered by one handler. Its kind fixes status, type and title;
+the detail says what to do; `errors` name the place by a JSON pointer or a line number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_PREFIX = "urn:llr:problem:"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One sort of error: a stable name, its HTTP status and a title for people."""
+
+    name: str
+    status: int
+    title: str
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("malformed", 400, "The body cannot be read"),
+        Kind("unauthenticated", 401, "A key is needed"),
+        Kind("forbidden", 403, "This key may not do that"),
+        Kind("not-found", 404, "There is nothing here"),
+        Kind("session-not-found", 404, "There is no such session"),
+        Kind("method-not-allowed", 405, "This address does not do that"),
+        Kind("too-slow", 408, "The body did not arrive in time"),
+        Kind("session-exists", 409, "The session exists with another config"),
+        Kind("sequence-gap", 409, "Samples are missing before these"),
+        Kind("diverged", 409, "The step would leave the finite numbers"),
+        Kind("state-changed", 412, "The session is no longer there"),
+        Kind("too-large", 413, "The request is too large"),
+        Kind("unsupported-type", 415, "This content type is not understood"),
+        Kind("invalid", 422, "The request is not valid"),
+        Kind("too-many", 429, "There are too many of these"),
+        Kind("internal", 500, "The service failed"),
+        Kind("damaged", 500, "The stored session is damaged"),
+        Kind("unavailable", 503, "The service cannot answer now"),
+        Kind("disk-full", 507, "The disk is full"),
+    )
+}
+
+
+class Problem(Exception):
+    """An error to be answered.
+
+    Args:
+        kind: a name from `KINDS`.
+        detail: what happened and what to do about it.
+        errors: places, each with `detail` and a `pointer` or a `line`.
+        headers: headers of the answer, such as Retry-After.
+        extra: further members of the answer, such as `expected`.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str,
+        errors: Sequence[Mapping[str, Any]] = (),
+        headers: Mapping[str, str] | None = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(detail)
+        self.kind = KINDS[kind]
+        self.detail = detail
+        self.errors = [dict(error) for error in errors]
+        self.headers = dict(headers or {})
+        self.extra = extra
+
+    def body(self) -> dict[str, Any]:
+        """The members of the answer."""
+        members: dict[str, Any] = {
+            "type": TYPE_PREFIX + self.kind.name,
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            members["errors"] = self.errors
+        return members | self.extra

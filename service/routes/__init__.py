@@ -1,0 +1,23 @@
+"""The routes, one file a family. To add one, write its file and give it a line in `ROUTERS`."""
+
+from fastapi import APIRouter
+
+from service.routes import (
+    catalog,
+    events,
+    history,
+    operations,
+    predict,
+    sessions,
+    snapshot,
+)
+
+ROUTERS: dict[str, APIRouter] = {
+    "sessions": sessions.router,
+    "predict": predict.router,
+    "history": history.router,
+    "events": events.router,
+    "snapshot": snapshot.router,
+    "catalog": catalog.router,
+    "operations": operations.router,
+}

@@ -1,0 +1,60 @@
+"""`GET /v1/sessions/{name}/events`: the state as it moves, as Server-Sent Events.
+
+At most 20 a second: what moved faster is skipped, so a slow reader costs no memory. An event's id
+is t; who comes back with `Last-Event-ID` gets the present state at once if it moved on meanwhile.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
+
+from service import answers
+from service.context import Context, Here, Named
+from service.problems import Problem
+from service.sessions.actor import Session
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+APART = 0.05
+HEARTBEAT = 15.0
+
+
+@router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
+async def events(
+    session: Named, here: Here, last_event_id: Annotated[str | None, Header()] = None
+) -> StreamingResponse:
+    """The state now and whenever it moves; `id:` is t."""
+    if here.streams >= here.settings.max_streams:
+        raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
+    seen = int(last_event_id) if last_event_id and last_event_id.isdigit() else None
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    flow = _flow(session, here, seen)
+    return StreamingResponse(flow, media_type="text/event-stream", headers=headers)
+
+
+async def _flow(session: Session, here: Context, seen: int | None) -> AsyncIterator[bytes]:
+    here.streams += 1
+    session.watchers += 1
+    here.metrics.stream_opened()
+    try:
+        yield b"retry: 1000\n\n"
+        while not session.gone and not here.draining:
+            changed = session.changed
+            if session.t != seen:
+                seen = session.t
+                state = to_json(answers.of_state(session), inf_nan_mode="null")
+                yield b"id: %d\nevent: state\ndata: %s\n\n" % (seen, state)
+                await asyncio.sleep(APART)
+                continue
+            try:
+                async with asyncio.timeout(HEARTBEAT):
+                    await changed.wait()
+            except TimeoutError:
+                yield b": still here\n\n"
+    finally:
+        here.streams -= 1
+        session.watchers -= 1
+        here.metrics.stream_closed()

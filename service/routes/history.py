@@ -1,0 +1,57 @@
+"""`GET /v1/sessions/{name}/history`: the past, thinned, bounded however long the stream."""
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from llr import History, Learner
+from service.context import Named
+from service.problems import Problem
+from service.schemas import Past
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+SHOWN = 8
+
+
+@router.get("/{name}/history", response_model=Past, operation_id="getHistory")
+async def history(
+    session: Named,
+    points: Annotated[int, Query(ge=2, le=1000, description="At most so many points.")] = 500,
+    theta: Annotated[
+        str | None,
+        Query(max_length=1000, description="Coordinates of theta, such as 0,3,7; the first 8."),
+    ] = None,
+) -> Any:
+    """The past of t, log_eta, eta, loss, regret and coordinates of theta."""
+    learner = session.published or Learner.from_config(session.config.of_learner(1))
+    past: History = learner.history
+    coordinates = _coordinates(theta, past.theta.shape[1])
+    rows = _thinned(len(past.t), points)
+    return {
+        "name": session.name,
+        "t": past.t[rows].tolist(),
+        "log_eta": past.log_eta[rows].tolist(),
+        "eta": past.eta[rows].tolist(),
+        "loss": past.loss[rows].tolist(),
+        "regret": None if past.regret is None else past.regret[rows].tolist(),
+        "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
+        "coordinates": coordinates,
+    }
+
+
+def _thinned(n: int, points: int) -> Any:
+    """At most `points` of n rows, evenly spread, the last among them."""
+    if n <= points:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, points).round().astype(int))
+
+
+def _coordinates(asked: str | None, width: int) -> list[int]:
+    if asked is None:
+        return list(range(min(SHOWN, width)))
+    words = [word for word in asked.split(",") if word]
+    if not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
+        detail = f"whole numbers from 0 to {width - 1}, separated by commas"
+        raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
+    return [int(word) for word in words]

@@ -1,0 +1,43 @@
+"""Health, readiness, metrics, version."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+import llr
+from service.context import Here
+from service.problems import Problem
+
+router = APIRouter(tags=["operations"])
+MEANING = {
+    "sqlite": "applied exactly once, and fsynced before you read the answer",
+    "memory": "applied exactly once, kept in memory only: a restart forgets it",
+}
+
+
+@router.get("/livez", operation_id="isAlive")
+async def livez() -> dict[str, str]:
+    """Whether the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", operation_id="isReady")
+async def readyz(here: Here) -> dict[str, Any]:
+    """Whether the store answers."""
+    if here.draining:
+        raise Problem("unavailable", "the service stops", headers={"Retry-After": "5"})
+    return {"status": "ok", "sessions": await here.sessions.ready()}
+
+
+@router.get("/version", operation_id="getVersion")
+async def version(here: Here) -> dict[str, str]:
+    """The version, and what an answer of 200 means here."""
+    engine = here.settings.store.partition(":")[0]
+    return {"version": llr.__version__, "store": engine, "ack": MEANING.get(engine, "")}
+
+
+@router.get("/metrics", operation_id="getMetrics", response_class=Response)
+async def metrics(here: Here) -> Response:
+    """Counters and histograms for Prometheus."""
+    body, kind = here.metrics.render()
+    return Response(body, headers={"content-type": kind})

@@ -1,0 +1,55 @@
+"""Sessions: create, list, look at, delete."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic_core import from_json
+
+from service import answers
+from service.context import Here, Name, Named
+from service.schemas import SessionPage, SessionState
+from service.sessions.config import SessionConfig
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+
+
+@router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
+async def create(name: Name, config: SessionConfig, here: Here, response: Response) -> Any:
+    """Create a session. 201 if it is new, 200 if it exists with the same config."""
+    session, new = await here.sessions.create(name, config)
+    response.status_code = 201 if new else 200
+    response.headers["ETag"] = f'"{session.t}"'
+    return answers.of_state(session)
+
+
+@router.get("", response_model=SessionPage, operation_id="listSessions")
+async def listed(
+    here: Here,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
+    cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
+) -> Any:
+    """Sessions in the order of their names, a page at a time."""
+    rows = await here.sessions.list(cursor, limit + 1)
+    sessions = []
+    for row in rows[:limit]:
+        loaded = here.sessions.peek(row.name)
+        if loaded is not None:
+            sessions.append(answers.of_state(loaded, theta=False))
+        else:
+            config = from_json(row.config)
+            named = {key: config[key] for key in ("model", "algorithm", "dim")}
+            sessions.append({"name": row.name, "t": row.t} | named)
+    return {"sessions": sessions, "next": rows[limit - 1].name if len(rows) > limit else None}
+
+
+@router.get("/{name}", response_model=SessionState, operation_id="getSession")
+async def state(session: Named, response: Response) -> Any:
+    """The whole state: θ, η, loss, regret."""
+    response.headers["ETag"] = f'"{session.t}"'
+    return answers.of_state(session)
+
+
+@router.delete("/{name}", status_code=204, operation_id="deleteSession")
+async def delete(name: Name, here: Here) -> None:
+    """Delete a session and all that is kept of it."""
+    await here.sessions.delete(name)

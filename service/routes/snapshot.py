@@ -1,0 +1,58 @@
+"""`/v1/sessions/{name}/snapshot`: a session as plain JSON, out and in again, to the last bit."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from llr import Learner, StateError
+from service import answers
+from service.context import Here, Name, Named
+from service.problems import Problem
+from service.schemas import SessionState, Snapshot
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+FORMAT = 1
+
+
+@router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
+async def out(session: Named, response: Response) -> Any:
+    """Everything needed to go on elsewhere."""
+    await session.settled()
+    learner = session.published
+    response.headers["ETag"] = f'"{session.t}"'
+    return {
+        "format": FORMAT,
+        "name": session.name,
+        "t": session.t,
+        "config": session.config,
+        "producers": session.producers,
+        "state": learner.to_plain() if learner else None,
+    }
+
+
+@router.put(
+    "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
+)
+async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
+    """Restore a snapshot under a new name; going on from it gives the same numbers."""
+    if snapshot.format != FORMAT:
+        raise _wrong("/format", f"this service reads format {FORMAT}")
+    snapshot.config.check(here.settings.max_dim)
+    if any(seq < 0 for seq in snapshot.producers.values()):
+        raise _wrong("/producers", "numbers of samples are 0 or more")
+    if snapshot.state is None:
+        session, _ = await here.sessions.create(name, snapshot.config)
+        return answers.of_state(session)
+    try:
+        learner = Learner.from_plain(snapshot.state)
+    except StateError as damage:
+        raise _wrong("/state", str(damage)) from None
+    if learner.config != snapshot.config.of_learner(learner.dim):
+        raise _wrong("/state", "belongs to another config")
+    config = snapshot.config
+    session = await here.sessions.restore(name, config, learner, snapshot.producers)
+    return answers.of_state(session)
+
+
+def _wrong(pointer: str, detail: str) -> Problem:
+    return Problem("invalid", f"{pointer}: {detail}", [{"pointer": pointer, "detail": detail}])

@@ -1,0 +1,130 @@
+"""The shapes of answers, for the OpenAPI document and for those who generate clients from it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.sessions.config import SessionConfig
+
+
+class Loss(BaseModel):
+    """The progressive loss: each sample judged before it was learnt."""
+
+    total: float
+    mean: float | None = Field(description="Null before the first sample.")
+
+
+class Regret(BaseModel):
+    """Loss beyond that of the best parameter; null where it is off or has no exact form."""
+
+    ml: float | None = Field(description="Against the best of the samples before each.")
+    best_fixed: float | None = Field(description="Against the one theta best for all samples.")
+
+
+class Numbers(BaseModel):
+    """What a session has learnt."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    t: int = Field(description="Samples learnt so far.")
+    eta: float = Field(description="The step size.")
+    log_eta: float | None = None
+    theta: list[Any] | None = Field(None, description="Classes × features for softmax.")
+    loss: Loss
+    regret: Regret
+
+
+class SessionState(Numbers):
+    """All of a session."""
+
+    name: str
+    model: str
+    algorithm: str
+    dim: int | None
+    status: str = Field(description="`ok`, or `diverged` after a batch that was refused for it.")
+    config: SessionConfig
+
+
+class SessionRow(BaseModel):
+    """A session in the list; numbers are there if it is loaded."""
+
+    name: str
+    t: int
+    model: str
+    algorithm: str
+    dim: int | None
+    eta: float | None = None
+    loss: Loss | None = None
+    regret: Regret | None = None
+
+
+class SessionPage(BaseModel):
+    """A page of the list."""
+
+    sessions: list[SessionRow]
+    next: str | None = Field(description="The cursor of the next page, null on the last.")
+
+
+class Answer(Numbers):
+    """The answer to learning. 200 means: applied exactly once, and on disk."""
+
+    name: str
+    accepted: int = Field(description="Samples of this body that were new.")
+    duplicate: bool = Field(description="True if all of them had been learnt before.")
+    predictions: list[Any] | None = None
+
+
+class Prediction(BaseModel):
+    """Predictions on the natural scale: a mean, a probability, or one per class."""
+
+    name: str
+    t: int
+    predictions: Any = Field(description="One for a single row, a list for many.")
+
+
+class Past(BaseModel):
+    """The past as columns, oldest first."""
+
+    name: str
+    t: list[int]
+    log_eta: list[float]
+    eta: list[float]
+    loss: list[float]
+    regret: list[float] | None
+    theta: list[list[float]]
+    coordinates: list[int]
+
+
+class Snapshot(BaseModel):
+    """Everything needed to go on elsewhere."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: int = 1
+    name: str
+    t: int
+    config: SessionConfig
+    producers: dict[str, int] = Field(default_factory=dict)
+    state: dict[str, Any] | None
+
+
+class Issue(BaseModel):
+    """One place where a request is wrong."""
+
+    model_config = ConfigDict(extra="allow")
+
+    detail: str
+    pointer: str | None = None
+    line: int | None = None
+
+
+class ProblemDocument(BaseModel):
+    """An error (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[Issue] | None = None

@@ -1,0 +1,264 @@
+"""A session: one learner, one owner, samples in the order they came.
+
+Learning runs ahead of the store: the learner takes the next samples while earlier ones are being
+committed. What the outside sees, `published`, only ever moves when a commit is durable. If a commit
+fails the session is dropped, never patched: the next touch loads what the store has.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from llr import Learner, SampleError
+from service.codec import Samples, pack_samples
+from service.metrics import Metrics
+from service.problems import Problem
+from service.sessions.committer import Committer
+from service.sessions.config import SessionConfig
+from service.stores.store import Append, Conflict, Replace, StoreError, StoreFull
+
+LONG = 100_000
+"""Bytes of a batch above which learning leaves the event loop for a thread."""
+
+RETRY = {"Retry-After": "1"}
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What a producer says about a batch: who sends it, the number of its first sample."""
+
+    producer: str
+    seq: int
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of a batch: the learner after it, and how many samples were new."""
+
+    learner: Learner
+    accepted: int
+    duplicate: bool
+    predictions: Any = None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A batch that was learnt and waits for the store."""
+
+    learnt: Learnt
+    commit: "asyncio.Future[Any] | None"
+
+
+class Session:
+    """One named learner in memory.
+
+    Attributes:
+        name: its name.
+        config: its config.
+        id: its number in the store.
+        published: the learner as of the last commit, None before the first sample of a session
+            whose dim was left out. Never learns: what runs ahead is a view of it.
+        producers: for each producer, the number of its next sample.
+        changed: set and replaced whenever `published` moves, for those who watch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: SessionConfig,
+        session: int,
+        learner: Learner | None,
+        producers: dict[str, int],
+        tail: int,
+        committer: Committer,
+        metrics: Metrics,
+        max_queue: int,
+        max_producers: int,
+    ) -> None:
+        self.name, self.config, self.id = name, config, session
+        self.producers = producers
+        self.published = learner
+        self.changed = asyncio.Event()
+        self.watchers = 0
+        self.gone = False
+        self.diverged = False
+        self._learner = learner
+        self._tail = tail
+        self._committer, self._metrics = committer, metrics
+        self._max_queue, self._max_producers = max_queue, max_producers
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+        self._last: asyncio.Future[Any] | None = None
+
+    @property
+    def t(self) -> int:
+        """Samples learnt and committed."""
+        return self.published.t if self.published else 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for it or watches it."""
+        return bool(self._waiting or self.watchers)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes, roughly."""
+        return 2000 + (self._learner.nbytes if self._learner else 0) + 100 * len(self.producers)
+
+    async def learn(
+        self,
+        samples: Samples,
+        ticket: Ticket | None = None,
+        if_match: int | None = None,
+        predictions: bool = False,
+    ) -> Learnt:
+        """Learn from a batch, whole or not at all; returns when it is durable."""
+        return await self.finish(await self.begin(samples, ticket, if_match, predictions))
+
+    async def begin(
+        self,
+        samples: Samples,
+        ticket: Ticket | None = None,
+        if_match: int | None = None,
+        predictions: bool = False,
+    ) -> Pending:
+        """Learn from a batch ahead of the store, in turn. `finish` has to follow."""
+        if self._waiting >= self._max_queue:
+            raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
+        self._waiting += 1
+        try:
+            async with self._turn:
+                self._check_present()
+                return await self._step(samples, ticket, if_match, predictions)
+        except BaseException:
+            self._waiting -= 1
+            raise
+
+    async def finish(self, pending: Pending) -> Learnt:
+        """Wait until what was begun is durable, then let everybody see it."""
+        try:
+            await self._await_commit(pending.commit)
+            if pending.learnt.accepted:
+                self._publish(pending.learnt.learner)
+            return pending.learnt
+        finally:
+            self._waiting -= 1
+
+    async def settled(self) -> None:
+        """Wait until all that was learnt is durable."""
+        async with self._turn:
+            await self._await_commit(self._last)
+
+    def drop(self) -> None:
+        """This copy is no longer the session; those who watch are told."""
+        self.gone = True
+        self.wake()
+
+    def _check_present(self) -> None:
+        if self.gone:
+            raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
+
+    async def _step(
+        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
+    ) -> Pending:
+        """Learn on the copy that runs ahead, and queue the commit."""
+        at = self._learner.t if self._learner else 0
+        if if_match is not None and if_match != at:
+            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
+        fresh = self._fresh(samples, ticket)
+        if fresh is None:
+            if self._learner is None:
+                raise Problem("invalid", "the first batch of a session without dim is empty")
+            return Pending(Learnt(self._learner, 0, samples.n > 0), self._last)
+        fixed = self._learner
+        ahead = fixed.view() if fixed else Learner.from_config(self.config.of_learner(fresh.dim))
+        started = time.perf_counter()
+        outcome = await self._run(ahead, fresh, predictions)
+        if not outcome:
+            self.diverged = True
+            self._metrics.diverged()
+            raise Problem("diverged", _advice(at + outcome.accepted), t=at)
+        self._metrics.learnt(fresh.n, time.perf_counter() - started)
+        self._learner, self.diverged = ahead, False
+        if ticket:
+            self.producers[ticket.producer] = ticket.seq + samples.n
+        self._last = self._commit(ahead, at, fresh, ticket, samples.n)
+        return Pending(Learnt(ahead, fresh.n, False, outcome.predictions), self._last)
+
+    def _fresh(self, samples: Samples, ticket: Ticket | None) -> Samples | None:
+        """The samples that were not learnt before; None if there are none."""
+        if ticket is None:
+            return samples if samples.n else None
+        expected = self.producers.get(ticket.producer, 0)
+        if ticket.seq > expected:
+            raise Problem(
+                "sequence-gap",
+                f"producer {ticket.producer!r} is at {expected}: send from there",
+                expected=expected,
+            )
+        if ticket.producer not in self.producers and len(self.producers) >= self._max_producers:
+            raise Problem("too-many", "this session has its most producers", headers=RETRY)
+        known = expected - ticket.seq
+        return samples.after(known) if known < samples.n else None
+
+    async def _run(self, learner: Learner, samples: Samples, predictions: bool) -> Any:
+        try:
+            if samples.nbytes < LONG:
+                return learner.learn(*samples.arguments, predictions=predictions)
+            run = partial(learner.learn, predictions=predictions)
+            return await asyncio.to_thread(run, *samples.arguments)
+        except SampleError as wrong:
+            place = (
+                f"/{wrong.index}/{wrong.field}" if wrong.index is not None else f"/{wrong.field}"
+            )
+            errors = [{"pointer": place, "detail": wrong.reason}]
+            raise Problem("invalid", f"{wrong}", errors) from None
+
+    def _commit(
+        self, learner: Learner, at: int, samples: Samples, ticket: Ticket | None, sent: int
+    ) -> "asyncio.Future[Any]":
+        """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
+        producer = (ticket.producer, ticket.seq + sent) if ticket else None
+        size = samples.nbytes
+        if size > learner.nbytes or self._tail + size > 2 * learner.nbytes + 4096:
+            self._tail = 0
+            return self._committer.commit(Replace(self.id, at, samples.n, learner.pack(), producer))
+        self._tail += size
+        blob = pack_samples(samples)
+        return self._committer.commit(Append(self.id, at, samples.n, blob, producer))
+
+    async def _await_commit(self, commit: "asyncio.Future[Any] | None") -> None:
+        """Wait for the store. Cancelling the one who waits does not cancel the commit."""
+        if commit is None:
+            return
+        try:
+            written = await asyncio.shield(commit)
+        except StoreFull as full:
+            self.drop()
+            raise Problem("disk-full", "nothing was stored: make room, then send again") from full
+        except StoreError as failure:
+            self.drop()
+            detail = "the store failed: send the same again, with its producer and seq"
+            raise Problem("unavailable", detail, headers=RETRY) from failure
+        if isinstance(written, Conflict):
+            self.drop()
+            raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
+
+    def _publish(self, learner: Learner) -> None:
+        if not self.gone and learner.t > self.t:
+            self.published = learner
+            self.wake()
+
+    def wake(self) -> None:
+        """Let those who watch look again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+def _advice(at: int) -> str:
+    return (
+        f"sample {at} of the session would make it leave the finite numbers; nothing of this body "
+        "was learnt. Create the session again with a smaller eta0"
+    )

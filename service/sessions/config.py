@@ -1,0 +1,85 @@
+"""A session's config: what the body of its PUT says, and the learner that comes of it."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+import llr
+from service.problems import Problem
+
+EXACT_BY_DEFAULT = 64
+EXACT_AT_MOST = 1024
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class SessionConfig(BaseModel):
+    """The body of `PUT /v1/sessions/{name}`. Only `model` is required."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"model": "linear", "dim": 50, "algorithm": "sg/ag"}]},
+    )
+
+    model: StrictStr = Field(description="Which loss; `GET /v1/catalog` lists them.")
+    dim: StrictInt | None = Field(
+        default=None, description="Number of features; the first sample tells if left out."
+    )
+    algorithm: StrictStr = Field(
+        default="sg/ag", description="`base` keeps its step size, `base/rate` learns it."
+    )
+    eta0: Number = Field(default=1e-3, description="The first step size, or the only one.")
+    theta0: Number | list[Number] | list[list[Number]] | None = Field(
+        default=None, description="Where theta starts; zero if left out."
+    )
+    regret: StrictStr | None = Field(
+        default=None, description="`exact` (default where dim is at most 64) or `off`."
+    )
+    options: dict[str, bool | Number | StrictStr] = Field(
+        default_factory=dict, description="Settings of the model and the algorithm, by name."
+    )
+
+    @property
+    def features(self) -> bool:
+        """Whether samples have an x."""
+        return llr.MODELS[self.model].features
+
+    def of_learner(self, dim: int | None) -> llr.Config:
+        """The learner's config once dim is known, or None to check all the rest."""
+        known = dim or self.dim
+        regret = self.regret
+        if regret is None:
+            regret = "off" if known is None or known > EXACT_BY_DEFAULT else "exact"
+        options = {name: _whole_if_whole(value) for name, value in self.options.items()}
+        start: Any = self.theta0
+        return llr.Config(
+            self.model, known, self.algorithm, float(self.eta0), start, regret, options
+        )
+
+    def check(self, max_dim: int) -> None:
+        """Refuse what no learner can be made of, by pointer."""
+        try:
+            config = self.of_learner(None)
+        except llr.ConfigError as wrong:
+            pointer = "/" + wrong.field.replace(".", "/")
+            raise Problem(
+                "invalid", str(wrong), [{"pointer": pointer, "detail": wrong.reason}]
+            ) from None
+        dim = config.dim or 1
+        if dim * config.scores > max_dim:
+            raise _too_many_features(max_dim)
+        if config.regret == "exact" and dim > EXACT_AT_MOST and config.comparator:
+            detail = f"exact regret takes dim² numbers: dim {EXACT_AT_MOST} at most, or off"
+            raise Problem("invalid", detail, [{"pointer": "/regret", "detail": detail}])
+
+
+def _too_many_features(most: int) -> Problem:
+    detail = f"theta may have at most {most} numbers here"
+    return Problem("invalid", detail, [{"pointer": "/dim", "detail": detail}])
+
+
+def _whole_if_whole(value: Any) -> Any:
+    """JSON has one kind of number: 3.0 in the body is the 3 an option may ask for."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,219 @@
+"""All sessions: found by name, loaded when touched, let go of when memory runs short."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TypeVar
+
+from llr import Learner, StateError
+from service.codec import unpack_samples
+from service.metrics import Metrics
+from service.problems import Problem
+from service.sessions.actor import RETRY, Session
+from service.sessions.committer import Committer
+from service.sessions.config import SessionConfig
+from service.settings import Settings
+from service.stores.store import (
+    Conflict,
+    Create,
+    Damaged,
+    Delete,
+    Listed,
+    Stored,
+    StoreError,
+    StoreFull,
+)
+
+R = TypeVar("R")
+
+
+class Hub:
+    """The sessions of one store."""
+
+    def __init__(self, committer: Committer, metrics: Metrics, settings: Settings) -> None:
+        self._committer, self._metrics, self._settings = committer, metrics, settings
+        self._loaded: OrderedDict[str, Session] = OrderedDict()
+        self._loading: dict[str, asyncio.Future[Session]] = {}
+        self._sizes: dict[str, int] = {}
+        self._bytes = 0
+
+    def at_hand(self, name: str) -> Session | None:
+        """The session if it is loaded; no waiting."""
+        session = self._loaded.get(name)
+        if session is None or session.gone:
+            return None
+        self._loaded.move_to_end(name)
+        return session
+
+    def peek(self, name: str) -> Session | None:
+        """The session if it is loaded, without keeping it from being let go."""
+        session = self._loaded.get(name)
+        return None if session is None or session.gone else session
+
+    async def get(self, name: str) -> Session:
+        """The session, loaded if need be. Raises `session-not-found`."""
+        session = self.at_hand(name)
+        if session is not None:
+            return session
+        loading = self._loading.get(name)
+        if loading is None:
+            loading = asyncio.ensure_future(self._load(name))
+            self._loading[name] = loading
+            loading.add_done_callback(lambda _: self._loading.pop(name, None))
+        return await asyncio.shield(loading)
+
+    async def create(self, name: str, config: SessionConfig) -> tuple[Session, bool]:
+        """The session and whether it is new. Raises `session-exists` if its config differs."""
+        config.check(self._settings.max_dim)
+        body = config.model_dump_json().encode()
+        written = await self._stored(self._committer.commit(Create(name, body)))
+        if isinstance(written, Conflict):
+            session = await self.get(name)
+            if session.config != config:
+                raise Problem(
+                    "session-exists",
+                    "choose another name, or delete the session first",
+                    config=session.config.model_dump(),
+                )
+            return session, False
+        return self._keep(self._make(name, config, written.session, None, {}, 0)), True
+
+    async def restore(
+        self, name: str, config: SessionConfig, learner: Learner, producers: Mapping[str, int]
+    ) -> Session:
+        """A new session that goes on from a state. Raises `session-exists` if the name is taken."""
+        body, packed = config.model_dump_json().encode(), learner.pack()
+        create = Create(name, body, learner.t, packed, producers)
+        written = await self._stored(self._committer.commit(create))
+        if isinstance(written, Conflict):
+            raise Problem("session-exists", "choose another name, or delete the session first")
+        made = self._make(name, config, written.session, learner, dict(producers), 0)
+        return self._keep(made)
+
+    async def delete(self, name: str) -> None:
+        """Delete a session. Raises `session-not-found`."""
+        session = await self.get(name)
+        written = await self._stored(self._committer.commit(Delete(session.id)))
+        session.drop()
+        self._forget(name)
+        if isinstance(written, Conflict):
+            raise _not_found(name)
+
+    async def list(self, after: str, limit: int) -> list[Listed]:
+        """Sessions in the order of their names."""
+        return await self._stored(self._committer.call(lambda store: store.list(after, limit)))
+
+    async def ready(self) -> int:
+        """Ask the store for its number of sessions, which shows that it answers."""
+        return await self._stored(self._committer.call(lambda store: store.count()))
+
+    def touched(self, session: Session) -> None:
+        """Account for a session's size, and let others go if memory runs short."""
+        if self._loaded.get(session.name) is session:
+            self._account(session.name, session.nbytes)
+            if self._bytes > self._settings.memory_cap:
+                self._evict(session)
+
+    def drain(self) -> None:
+        """End all that watch: the service is about to stop."""
+        for session in self._loaded.values():
+            session.wake()
+
+    async def _load(self, name: str) -> Session:
+        try:
+            stored = await self._stored(self._committer.call(lambda store: store.load(name)))
+        except Damaged as damage:
+            raise _damaged(name, damage) from damage
+        if stored is None:
+            raise _not_found(name)
+        config = SessionConfig.model_validate_json(stored.config)
+        try:
+            learner = await asyncio.to_thread(_rebuild, config, stored)
+        except (StateError, ValueError) as damage:
+            raise _damaged(name, damage) from damage
+        tail = sum(len(entry.blob) for entry in stored.tail)
+        made = self._make(name, config, stored.id, learner, dict(stored.producers), tail)
+        return self._keep(made)
+
+    def _make(
+        self,
+        name: str,
+        config: SessionConfig,
+        number: int,
+        learner: Learner | None,
+        producers: dict[str, int],
+        tail: int,
+    ) -> Session:
+        if learner is None and (config.dim or not config.features):
+            learner = Learner.from_config(config.of_learner(config.dim or 1))
+        return Session(
+            name,
+            config,
+            number,
+            learner,
+            producers,
+            tail,
+            self._committer,
+            self._metrics,
+            self._settings.max_queue,
+            self._settings.max_producers,
+        )
+
+    def _keep(self, session: Session) -> Session:
+        self._loaded[session.name] = session
+        self.touched(session)
+        return session
+
+    def _evict(self, spared: Session) -> None:
+        """Let go of the sessions that were idle longest, until the rest fits."""
+        for name, session in list(self._loaded.items()):
+            if self._bytes <= self._settings.memory_cap:
+                return
+            if session is not spared and not session.busy:
+                session.gone = True
+                self._forget(name)
+                self._metrics.evicted()
+
+    def _forget(self, name: str) -> None:
+        self._loaded.pop(name, None)
+        self._account(name, 0)
+
+    def _account(self, name: str, size: int) -> None:
+        self._bytes += size - self._sizes.pop(name, 0)
+        if size:
+            self._sizes[name] = size
+        self._metrics.loaded(len(self._loaded), self._bytes)
+
+    async def _stored(self, answer: "asyncio.Future[R]") -> R:
+        """What the store says, with its failures as problems."""
+        try:
+            return await asyncio.shield(answer)
+        except StoreFull as full:
+            raise Problem("disk-full", "nothing was stored: make room, then try again") from full
+        except Damaged:
+            raise
+        except StoreError as failure:
+            raise Problem("unavailable", "the store failed, try again", headers=RETRY) from failure
+
+
+def _rebuild(config: SessionConfig, stored: Stored) -> Learner | None:
+    """Snapshot, then the tail through the same kernel: the same state to the last bit."""
+    learner = Learner.unpack(stored.snapshot) if stored.snapshot is not None else None
+    for entry in stored.tail:
+        samples = unpack_samples(entry.blob)
+        if learner is None:
+            learner = Learner.from_config(config.of_learner(samples.dim))
+        outcome = learner.learn(*samples.arguments)
+        if not outcome:
+            raise StateError("the log cannot be learnt from")
+    if (learner.t if learner else 0) != stored.t:
+        raise StateError("the log and the state do not meet")
+    return learner
+
+
+def _not_found(name: str) -> Problem:
+    return Problem("session-not-found", f"PUT /v1/sessions/{name} creates it")
+
+
+def _damaged(name: str, why: Exception) -> Problem:
+    return Problem("damaged", f"session {name} cannot be read from the store: {why}")

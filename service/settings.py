@@ -1,0 +1,271 @@
+"""Every setting of the service: an option, else its LLR_ variable, else the default.
+
+A setting is one field of `Settings`. Its option, its variable, its line in `--help` and its row in
+docs/settings.md follow from that.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.keys import ApiKey, parse_keys
+from service.limits import MIN_RATE
+
+PREFIX = "LLR_"
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+_UNITS = {"GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1, "": 1}
+_SIZE = re.compile(r"(\d{1,15})\s*([A-Za-z]*)")
+_ORIGIN = re.compile(r"\*|https?://[^/\s,]+")
+_BYTES = "bytes"  # marks a field that is a number of bytes
+
+
+def _size(value: object) -> object:
+    """A number of bytes, which may be written as 256MiB."""
+    if not isinstance(value, str):
+        return value
+    written = _SIZE.fullmatch(value.strip())
+    if written is None or written[2] not in _UNITS:
+        raise ValueError("write a number of bytes, or a number with KiB, MiB or GiB")
+    return int(written[1]) * _UNITS[written[2]]
+
+
+def _keys(value: object) -> object:
+    return parse_keys(value) if isinstance(value, str) else value
+
+
+def _words(value: object) -> object:
+    return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+
+
+Size = Annotated[int, BeforeValidator(_size), _BYTES]
+Keys = Annotated[tuple[ApiKey, ...], NoDecode, BeforeValidator(_keys)]
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+
+
+def default_store() -> str:
+    """An SQLite file in the user's data folder; nothing where the user has no folder."""
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    try:
+        folder = data if data.is_absolute() else Path.home() / ".local" / "share"
+    except RuntimeError:
+        return ""
+    return f"sqlite:///{folder / 'llr' / 'llr.db'}"
+
+
+class Settings(BaseSettings):
+    """The settings, checked when made and never changed after.
+
+    >>> Settings(port=9000, max_body="64MiB").max_body
+    67108864
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        validate_default=True,
+    )
+
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(
+        default=8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    store: str = Field(
+        default_factory=default_store,
+        description="Where sessions are kept: sqlite:///path, postgresql://..., or memory: for"
+        " nowhere. The data folder is XDG_DATA_HOME, else ~/.local/share.",
+    )
+    api_keys: Keys = Field(
+        default=(),
+        description="Keys that are accepted, as name:role:sha256hex separated by commas. The role"
+        " is read, write or admin. With none, everybody may do everything.",
+    )
+    insecure: bool = Field(
+        default=False,
+        description="Listen beyond loopback without any keys: everybody may do everything.",
+    )
+    cors_origins: Words = Field(
+        default=(),
+        description="Web origins whose pages may call the service, such as https://example.org,"
+        " separated by commas; * for all.",
+    )
+    docs: bool = Field(default=True, description="Serve /docs and /openapi.json.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least that is logged: debug, info, warning or error."
+    )
+    max_body: Size = Field(
+        default=256 * MIB,
+        ge=KIB,
+        le=4 * GIB,
+        description="Largest JSON or npy body. NDJSON has no end.",
+    )
+    max_line: Size = Field(default=MIB, ge=KIB, le=GIB, description="Longest line of NDJSON.")
+    block_bytes: Size = Field(
+        default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."
+    )
+    body_timeout: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="Seconds a body may let the service wait before it gets 408.",
+    )
+    min_rate: Size = Field(
+        default=MIN_RATE, ge=1, le=GIB, description="Bytes of a body that buy it another second."
+    )
+    memory_cap: Size = Field(
+        default=512 * MIB,
+        ge=MIB,
+        le=1024 * GIB,
+        description="Memory for loaded sessions. Beyond it the idle ones leave for the store.",
+    )
+    max_queue: int = Field(
+        default=1024, ge=1, le=10**6, description="Requests that may wait for one session."
+    )
+    max_streams: int = Field(
+        default=4096, ge=1, le=10**6, description="Event streams and WebSockets that may be open."
+    )
+    max_dim: int = Field(default=100_000, ge=1, le=10**8, description="Largest dim of a session.")
+    max_producers: int = Field(
+        default=10_000, ge=1, le=10**6, description="Producers one session remembers."
+    )
+    drain_seconds: float = Field(
+        default=5.0,
+        ge=0,
+        le=600,
+        allow_inf_nan=False,
+        description="Seconds that requests have to end when the service is told to stop.",
+    )
+
+    @field_validator("store")
+    @classmethod
+    def _store_is_named(cls, store: str) -> str:
+        if not store:
+            raise ValueError("there is no data folder to keep sessions in; say where")
+        if not re.match(r"[a-z]+:", store):
+            raise ValueError("write it as sqlite:///path, postgresql://... or memory:")
+        return store
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins_are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(_ORIGIN.fullmatch, origins)):
+            raise ValueError("an origin is http(s)://host or http(s)://host:port, without a path")
+        return origins
+
+    @model_validator(mode="after")
+    def _is_not_open_to_all(self) -> Self:
+        if self.api_keys or self.insecure or _is_loopback(self.host):
+            return self
+        raise ValueError(
+            f"refused to listen on {self.host!r}: without API keys everybody who reaches it could"
+            f" read and delete every session. Set {PREFIX}API_KEYS, or listen on 127.0.0.1, or"
+            f" set {PREFIX}INSECURE=true if that is what you want"
+        )
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield from self.shown().items()
+
+    def shown(self) -> dict[str, Any]:
+        """The settings as they may be logged: keys by name and role, no store with a password."""
+        shown = {name: getattr(self, name) for name in type(self).model_fields}
+        if {"@", "?"} & set(self.store):
+            shown["store"] = self.store.partition(":")[0] + ":***"
+        shown["api_keys"] = [f"{key.name}:{key.role}" for key in self.api_keys]
+        return shown
+
+    @classmethod
+    def from_cli(
+        cls, arguments: Sequence[str] | None = None, prog: str = "python -m service"
+    ) -> Self:
+        """The settings of a command line; the process's own unless given.
+
+        Raises:
+            SystemExit: 0 after `--help`; 2 after a message that names the setting that is wrong.
+        """
+        parser = _parser(prog)
+        given = vars(parser.parse_args(arguments))
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            parser.exit(2, "".join(f"{prog}: {reason}\n" for reason in _reasons(error)))
+
+
+class Described(NamedTuple):
+    """A setting as `--help` and docs/settings.md show it."""
+
+    name: str
+    option: str
+    variable: str
+    default: str
+    meaning: str
+
+
+def described() -> list[Described]:
+    """All settings, in order."""
+    return [
+        Described(name, _option(name), _variable(name), _default(field), field.description or "")
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _variable(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.default
+    if field.default_factory is not None:
+        return "sqlite:///<data folder>/llr/llr.db"
+    if _BYTES in field.metadata:
+        return next(f"{value // size}{unit}" for unit, size in _UNITS.items() if value % size == 0)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value or "none")
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    """A parser with an option for every setting, which knows only those that were given."""
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        usage="%(prog)s [--option value]...",
+        description="Serve named learners over HTTP. An option goes before its variable.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    for setting in described():
+        help_ = f"{setting.meaning} [{setting.variable}, default {setting.default}]"
+        if Settings.model_fields[setting.name].annotation is bool:
+            parser.add_argument(setting.option, action=argparse.BooleanOptionalAction, help=help_)
+        else:
+            parser.add_argument(setting.option, metavar="VALUE", help=help_)
+    return parser
+
+
+def _reasons(error: ValidationError) -> Iterator[str]:
+    """What is wrong with which setting, without the values: they may be secret."""
+    for item in error.errors(include_url=False, include_input=False):
+        name = str(item["loc"][0]) if item["loc"] else ""
+        reason = item["msg"].removeprefix("Value error, ")
+        yield f"{_option(name)} or {_variable(name)}: {reason}" if name else reason
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,134 @@
+"""The store that forgets: everything is kept in this process and gone with it."""
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from service.stores.limits import no_session, not_there, taken, unfit
+from service.stores.store import (
+    Append,
+    Change,
+    Conflict,
+    Create,
+    Delete,
+    Entry,
+    Listed,
+    Replace,
+    Stored,
+    StoreError,
+    Written,
+)
+
+
+@dataclass
+class _Session:
+    """What is kept of a session, to be changed in place."""
+
+    name: str
+    config: bytes
+    t: int
+    snapshot: bytes | None
+    snapshot_t: int
+    tail: list[Entry] = field(default_factory=list)
+    producers: dict[str, int] = field(default_factory=dict)
+
+
+class Memory:
+    """A store without durability, for trying things out. Its URL is `memory:`.
+
+    >>> from service.stores.store import Create
+    >>> store = Memory()
+    >>> store.write([Create("demo", b"{}")])
+    [Written(session=1)]
+    >>> store.load("demo").t
+    0
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self._names: list[str] = []
+        self._sessions: dict[int, _Session] = {}
+        self._last = 0
+
+    @classmethod
+    def at(cls, url: str) -> "Memory":
+        """The store a URL names."""
+        if url != "memory:":
+            raise StoreError(f"{url}: a store in memory has no place, its URL is memory:")
+        return cls()
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        """Apply a group of changes, each for itself."""
+        return [self._apply(change) for change in group]
+
+    def load(self, name: str) -> Stored | None:
+        """All that is known of a session, None if there is none."""
+        number = self._ids.get(name)
+        if number is None:
+            return None
+        kept = self._sessions[number]
+        return Stored(
+            id=number,
+            config=kept.config,
+            t=kept.t,
+            snapshot=kept.snapshot,
+            snapshot_t=kept.snapshot_t,
+            tail=tuple(kept.tail),
+            producers=dict(kept.producers),
+        )
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order."""
+        start = bisect_right(self._names, after)
+        found = (self._sessions[self._ids[name]] for name in self._names[start : start + limit])
+        return [Listed(kept.name, kept.config, kept.t) for kept in found]
+
+    def count(self) -> int:
+        """How many sessions there are."""
+        return len(self._names)
+
+    def close(self) -> None:
+        """Let go of the store, which here is nothing to do."""
+
+    def _apply(self, change: Change) -> Written | Conflict:
+        wrong = unfit(change)
+        if wrong:
+            return Conflict(wrong)
+        if isinstance(change, Create):
+            return self._create(change)
+        if isinstance(change, Delete):
+            return self._delete(change)
+        return self._learn(change)
+
+    def _create(self, change: Create) -> Written | Conflict:
+        if change.name in self._ids:
+            return Conflict(taken(change.name))
+        self._last += 1
+        self._ids[change.name] = self._last
+        insort(self._names, change.name)
+        kept = _Session(change.name, change.config, change.t, change.snapshot, change.t)
+        kept.producers.update(change.producers)
+        self._sessions[self._last] = kept
+        return Written(self._last)
+
+    def _learn(self, change: Append | Replace) -> Written | Conflict:
+        kept = self._sessions.get(change.session)
+        if kept is None or kept.t != change.t:
+            return Conflict(not_there(change, kept.t if kept else None))
+        kept.t += change.n
+        if isinstance(change, Append):
+            kept.tail.append(Entry(change.t, change.n, change.blob))
+        else:
+            kept.tail.clear()
+            kept.snapshot, kept.snapshot_t = change.snapshot, kept.t
+        if change.producer:
+            kept.producers.update([change.producer])
+        return Written(change.session)
+
+    def _delete(self, change: Delete) -> Written | Conflict:
+        kept = self._sessions.pop(change.session, None)
+        if kept is None:
+            return Conflict(no_session(change.session))
+        del self._ids[kept.name]
+        self._names.remove(kept.name)
+        return Written(change.session)

@@ -1,0 +1,179 @@
+"""Changes become rows, all together if they fit, one by one if they do not."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from service.stores.limits import no_session, not_there, taken, unfit
+from service.stores.sqlite import checksums
+from service.stores.sqlite.connection import Connection, changed
+from service.stores.sqlite.failures import OF_ONE_CHANGE, code
+from service.stores.sqlite.reading import find
+from service.stores.store import (
+    Append,
+    Change,
+    Conflict,
+    Create,
+    Damaged,
+    Delete,
+    Replace,
+    Written,
+)
+
+Result = Written | Conflict
+
+MOVE = "UPDATE sessions SET t = ?, t_crc = ? WHERE id = ? AND t = ?"
+MOVE_SNAPSHOT = "UPDATE sessions SET t = ?, t_crc = ?, snapshot_t = ? WHERE id = ? AND t = ?"
+ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES (?, ?, ?, ?, ?)"
+PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET next = excluded.next, crc = excluded.crc"""
+SNAPSHOT = "REPLACE INTO snapshots (session, t, blob, crc) VALUES (?, ?, ?, ?)"
+SESSION = """INSERT INTO sessions (t, t_crc, snapshot_t, name, hash, config, crc)
+    VALUES (?, 0, ?, ?, ?, ?, 0) RETURNING id"""
+SESSION_CHECKED = "UPDATE sessions SET t_crc = ?, crc = ? WHERE id = ?"
+
+
+class MisfitError(Exception):
+    """An append of many did not fit; which one, and what else, is found out one by one."""
+
+
+UNFIT = (
+    MisfitError,
+    Damaged,
+    OverflowError,
+    UnicodeEncodeError,
+    checksums.NotPacked,
+    sqlite3.Error,
+)
+
+
+def of_one_change(error: BaseException) -> bool:
+    """Whether an error is about one change of the group, and not about the store."""
+    return not isinstance(error, sqlite3.Error) or code(error) in OF_ONE_CHANGE
+
+
+def together(db: Connection, group: Sequence[Change]) -> list[Result]:
+    """Apply a group, appends that follow each other at once. Raises one of `UNFIT`."""
+    results: list[Result] = []
+    for kind, run in groupby(group, type):
+        if kind is Append:
+            results += _append_all(db, [change for change in run if isinstance(change, Append)])
+        else:
+            results += [_apply(db, change) for change in run]
+    return results
+
+
+def one_by_one(db: Connection, group: Sequence[Change]) -> list[Result]:
+    """Apply a group so that a change that fails leaves nothing and the others stay."""
+    results: list[Result] = []
+    for change in group:
+        db.execute("SAVEPOINT one")
+        try:
+            results.append(_apply(db, change))
+        except UNFIT as error:
+            if not of_one_change(error):
+                raise
+            db.execute("ROLLBACK TO one")
+            results.append(Conflict(f"it cannot be kept: {error}"))
+        db.execute("RELEASE one")
+    return results
+
+
+def _append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
+    """Three statements for any number of appends, if each finds its session where it should be."""
+    moves, before = _moves(appends), changed(db)
+    db.executemany(MOVE, moves)
+    if changed(db) - before != len(moves):
+        raise MisfitError
+    crc = checksums.of_entry
+    db.executemany(
+        ENTRY, [(a.session, a.t, a.n, a.blob, crc(a.session, a.t, a.n, a.blob)) for a in appends]
+    )
+    numbers = {(a.session, a.producer[0]): a.producer[1] for a in appends if a.producer}
+    _number(db, [(*whose, number) for whose, number in numbers.items()])
+    return [Written(a.session) for a in appends]
+
+
+def _moves(appends: Sequence[Append]) -> list[tuple[int, int, int, int]]:
+    """Each session goes once, from where its first append starts to where its last one ends."""
+    spans: dict[int, tuple[int, int]] = {}
+    for append in appends:
+        start, end = spans.get(append.session, (append.t, append.t))
+        if end != append.t:
+            raise MisfitError
+        spans[append.session] = (start, append.t + append.n)
+    crc = checksums.of_head
+    return [(end, crc(session, end), session, start) for session, (start, end) in spans.items()]
+
+
+def _apply(db: Connection, change: Change) -> Result:
+    wrong = unfit(change)
+    if wrong:
+        return Conflict(wrong)
+    match change:
+        case Create():
+            return _create(db, change)
+        case Append():
+            return _append(db, change)
+        case Replace():
+            return _replace(db, change)
+        case Delete():
+            return _delete(db, change)
+
+
+def _append(db: Connection, change: Append) -> Result:
+    try:
+        return _append_all(db, [change])[0]
+    except MisfitError:
+        return _elsewhere(db, change)
+
+
+def _replace(db: Connection, change: Replace) -> Result:
+    session, t = change.session, change.t + change.n
+    before = changed(db)
+    db.execute(MOVE_SNAPSHOT, (t, checksums.of_head(session, t), t, session, change.t))
+    if changed(db) == before:
+        return _elsewhere(db, change)
+    db.execute("DELETE FROM log WHERE session = ?", (session,))
+    _keep_snapshot(db, session, t, change.snapshot)
+    _number(db, [(session, *change.producer)] if change.producer else [])
+    return Written(session)
+
+
+def _create(db: Connection, change: Create) -> Result:
+    name, config, t = change.name, change.config, change.t
+    if find(db, name):
+        return Conflict(taken(name))
+    snapshot_t = None if change.snapshot is None else t
+    values = (t, snapshot_t, name, checksums.of_name(name), config)
+    [(session,)] = db.execute(SESSION, values).fetchall()
+    checks = (checksums.of_head(session, t), checksums.of_session(session, name, config))
+    db.execute(SESSION_CHECKED, (*checks, session))
+    if change.snapshot is not None:
+        _keep_snapshot(db, session, t, change.snapshot)
+    _number(db, [(session, *producer) for producer in change.producers.items()])
+    return Written(session)
+
+
+def _delete(db: Connection, change: Delete) -> Result:
+    before = changed(db)
+    db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
+    if changed(db) == before:
+        return Conflict(no_session(change.session))
+    for table in ("snapshots", "log", "producers"):
+        db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
+    return Written(change.session)
+
+
+def _keep_snapshot(db: Connection, session: int, t: int, blob: bytes) -> None:
+    db.execute(SNAPSHOT, (session, t, blob, checksums.of_snapshot(session, t, blob)))
+
+
+def _number(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:
+    crc = checksums.of_producer
+    db.executemany(PRODUCER, [(*producer, crc(*producer)) for producer in producers])
+
+
+def _elsewhere(db: Connection, change: Append | Replace) -> Conflict:
+    rows = db.execute("SELECT t FROM sessions WHERE id = ?", (change.session,)).fetchall()
+    return Conflict(not_there(change, rows[0][0] if rows else None))

@@ -1,0 +1,61 @@
+"""A look at every session of a file, for those who want to know before they are told."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from service.stores.sqlite import reading
+from service.stores.sqlite.connection import Connection, connect
+from service.stores.sqlite.file import File
+from service.stores.store import Damaged
+
+TRACES = (
+    "SELECT CAST(name AS BLOB) FROM sessions NOT INDEXED",
+    "SELECT CAST(name AS BLOB) FROM sessions INDEXED BY sessions_name",
+)
+
+
+class Checked(NamedTuple):
+    """A session, and what is wrong with it. The name is empty for what belongs to no session."""
+
+    name: str
+    damage: str | None
+
+
+def check(path: str | Path) -> list[Checked]:
+    """Load every session there is a trace of in a file that nobody has open.
+
+    Raises `StoreError` if the file cannot be opened at all.
+    """
+    with closing(File(Path(path).resolve(), connect)) as file:
+        sessions = [Checked(name, _damage(file.db, name)) for name in _names(file.db)]
+        return sessions + [Checked("", fault) for fault in _faults(file.db)]
+
+
+def _names(db: Connection) -> list[str]:
+    """Names from the table and from the index, as far as either can be read."""
+    names: set[bytes] = set()
+    for trace in TRACES:
+        with suppress(sqlite3.Error):
+            for (name,) in db.execute(trace):
+                names.add(name)
+    return sorted(name.decode(errors="replace") for name in names)
+
+
+def _damage(db: Connection, name: str) -> str | None:
+    try:
+        return None if reading.load(db, name) else "it is in one place and not in another"
+    except (Damaged, sqlite3.Error) as error:
+        return str(error)
+
+
+def _faults(db: Connection) -> Iterator[str]:
+    """What SQLite itself finds."""
+    try:
+        for (line,) in db.execute("PRAGMA integrity_check").fetchall():
+            if line != "ok":
+                yield str(line)
+    except sqlite3.Error as error:
+        yield str(error)

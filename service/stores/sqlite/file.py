@@ -1,0 +1,110 @@
+"""An open file: transactions that are whole or not at all, and known to be one or the other."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from service.stores.sqlite.acked import Acked, count, counted
+from service.stores.sqlite.changes import UNFIT, Result, of_one_change, one_by_one, together
+from service.stores.sqlite.connection import Connect, Connection
+from service.stores.sqlite.failures import at_opening, code
+from service.stores.sqlite.opening import opened
+from service.stores.store import Change, StoreError, Written
+
+
+class File:
+    """The database, its witness, and whether the last commit is in doubt.
+
+    Attributes:
+        db: the connection.
+        sure: False after a write that failed so that its group might come back after a crash.
+    """
+
+    def __init__(self, path: Path, connect: Connect) -> None:
+        self.db: Connection = opened(path, connect)
+        self.sure = True
+        self._acked = Acked(path)
+        self._groups = 0
+        try:
+            self._start(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, group: Sequence[Change]) -> list[Result]:
+        """Apply a group and make it durable. Raises what SQLite raises, the group undone."""
+        try:
+            results = self._apply(group)
+            if any(isinstance(result, Written) for result in results):
+                self._commit()
+            return results
+        except BaseException as error:
+            # Without room the mark of a commit cannot have been written: no doubt.
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def settle(self) -> None:
+        """Write over what a failed commit left in the log, so that it can never come back."""
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self._commit()
+            self.sure = True
+        finally:
+            self._rollback()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._acked.close()
+        with suppress(sqlite3.Error):
+            self.db.close()
+
+    def _apply(self, group: Sequence[Change]) -> list[Result]:
+        try:
+            return self._begin(together, group)
+        except UNFIT as error:
+            if not of_one_change(error):
+                raise
+        self._rollback()
+        return self._begin(one_by_one, group)
+
+    def _begin(
+        self, how: Callable[[Connection, Sequence[Change]], list[Result]], group: Sequence[Change]
+    ) -> list[Result]:
+        self.db.execute("BEGIN IMMEDIATE")
+        return how(self.db, group)
+
+    def _commit(self) -> None:
+        count(self.db, self._groups + 1)
+        self.db.execute("COMMIT")
+        self._groups += 1
+        self._acked.note(self._groups)
+
+    def _rollback(self) -> None:
+        if self.db.in_transaction:
+            with suppress(sqlite3.Error):
+                self.db.execute("ROLLBACK")
+
+    def _start(self, path: Path) -> None:
+        """See that all is there, and make it as durable as it looks.
+
+        After a crash the log may show a group that was written and not yet synced.
+        """
+        try:
+            self._groups = counted(self.db, self._acked)
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise at_opening(error, path) from error
+        except StoreError:
+            _set_aside(path)
+            raise
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a log that does not hold what it should, for those who want to look into it."""
+    log = path.with_name(path.name + "-wal")
+    with suppress(OSError):
+        shutil.copyfile(log, log.with_name(log.name + "-damaged"))

@@ -1,0 +1,137 @@
+"""Reading sessions, and believing only what fits together.
+
+Rows have checksums. A row that is missing has none, so there is a second sign of each: a name is
+found by two indexes, the log has to run up to t without a hole, the session says at what t its
+snapshot is and how many producers it has.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from service.stores.limits import not_text
+from service.stores.sqlite import checksums
+from service.stores.sqlite.connection import Connection, Row
+from service.stores.sqlite.failures import passing
+from service.stores.store import Damaged, Entry, Listed, Stored
+
+HEAD = "SELECT id, name, config, t, snapshot_t, producers, crc, t_crc FROM sessions"
+BY_NAME = f"{HEAD} INDEXED BY sessions_name WHERE name = ?"
+BY_HASH = f"{HEAD} INDEXED BY sessions_hash WHERE hash = ?"
+SNAPSHOT = "SELECT t, blob, crc FROM snapshots WHERE session = ?"
+LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? ORDER BY t"
+PRODUCERS = "SELECT producer, next, crc FROM producers WHERE session = ?"
+LIST = """SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions
+          WHERE name > ? ORDER BY name"""
+NOT_READ = (AttributeError, TypeError, ValueError, checksums.NotPacked)
+"""What comes of values of the wrong kind: a flipped bit can turn a number into text."""
+
+
+class Head(NamedTuple):
+    """A row of `sessions`."""
+
+    id: int
+    name: str
+    config: bytes
+    t: int
+    snapshot_t: int | None
+    producers: int
+    crc: int
+    t_crc: int
+
+
+def find(db: Connection, name: str) -> Head | None:
+    """The row of a name, None if there is none."""
+    if not_text(name):
+        return None
+    by_name = db.execute(BY_NAME, (name,)).fetchall()
+    by_hash = db.execute(BY_HASH, (checksums.of_name(name),)).fetchall()
+    if by_name != [row for row in by_hash if row[1] == name]:
+        raise Damaged(f"session {name}: the indexes differ on where it is")
+    return Head(*by_name[0]) if by_name else None
+
+
+def load(db: Connection, name: str) -> Stored | None:
+    """All that is known of a session, None if there is none. Raises `Damaged`."""
+    try:
+        head = find(db, name)
+        return head and _stored(db, head)
+    except (sqlite3.Error, *NOT_READ) as error:
+        if passing(error):
+            raise
+        raise Damaged(f"session {name}: its rows cannot be read: {error}") from error
+
+
+def listed(db: Connection, after: str) -> Iterator[Listed]:
+    """The sessions whose names follow `after`, in order, without those that are damaged."""
+    cursor = db.execute(LIST, (after,))
+    try:
+        for row in cursor:
+            found = _listed(row)
+            if found:
+                yield found
+    finally:
+        cursor.close()
+
+
+def _listed(row: Row) -> Listed | None:
+    text, config, t, session, crc, t_crc = row
+    try:
+        name = text.decode()
+        whole = crc == checksums.of_session(session, name, config)
+        return Listed(name, config, t) if whole and t_crc == checksums.of_head(session, t) else None
+    except NOT_READ:
+        return None
+
+
+def _stored(db: Connection, head: Head) -> Stored:
+    _same(head.crc, checksums.of_session(head.id, head.name, head.config), head, "its config")
+    _same(head.t_crc, checksums.of_head(head.id, head.t), head, "its t")
+    snapshot_t, snapshot = _snapshot(db, head)
+    return Stored(
+        id=head.id,
+        config=head.config,
+        t=head.t,
+        snapshot=snapshot,
+        snapshot_t=snapshot_t,
+        tail=_tail(db, head, snapshot_t),
+        producers=_producers(db, head),
+    )
+
+
+def _snapshot(db: Connection, head: Head) -> tuple[int, bytes | None]:
+    rows = db.execute(SNAPSHOT, (head.id,)).fetchall()
+    if [row[0] for row in rows] != ([] if head.snapshot_t is None else [head.snapshot_t]):
+        raise Damaged(f"session {head.name}: its snapshot is missing or of another time")
+    for t, blob, crc in rows:
+        _same(crc, checksums.of_snapshot(head.id, t, blob), head, "its snapshot")
+        return t, blob
+    return 0, None
+
+
+def _tail(db: Connection, head: Head, start: int) -> tuple[Entry, ...]:
+    entries = []
+    for t, n, blob, crc in db.execute(LOG, (head.id,)).fetchall():
+        _same(crc, checksums.of_entry(head.id, t, n, blob), head, f"its log at {t}")
+        if t != start:
+            raise Damaged(f"session {head.name}: its log goes on at {t}, not at {start}")
+        start += n
+        entries.append(Entry(t, n, blob))
+    if start != head.t:
+        raise Damaged(f"session {head.name}: its log ends at {start}, not at {head.t}")
+    return tuple(entries)
+
+
+def _producers(db: Connection, head: Head) -> dict[str, int]:
+    producers = {}
+    for producer, number, crc in db.execute(PRODUCERS, (head.id,)).fetchall():
+        _same(crc, checksums.of_producer(head.id, producer, number), head, "a producer")
+        producers[producer] = number
+    if len(producers) != head.producers:
+        raise Damaged(f"session {head.name}: {len(producers)} of {head.producers} producers")
+    return producers
+
+
+def _same(stored: int, computed: int, head: Head, what: str) -> None:
+    if stored != computed:
+        raise Damaged(f"session {head.name}: {what} does not match its checksum")

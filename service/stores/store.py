@@ -1,0 +1,158 @@
+"""What a store is: a log and a snapshot per session, changed in groups, each group durable at once.
+
+A store is plain, blocking and used by one thread (`service.sessions.committer`). It knows names,
+numbers and bytes; what the bytes mean is the sessions' business.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+class StoreError(Exception):
+    """The store cannot do what was asked. Nothing of the group was stored."""
+
+
+class StoreFull(StoreError):
+    """No room on the disk."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or fails now; it may work again later."""
+
+
+class StoreInUse(StoreError):
+    """Another process has the store."""
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a later version of this service."""
+
+
+class Damaged(StoreError):
+    """What is stored for one session does not match its checksum, or has a hole."""
+
+
+class Entry(NamedTuple):
+    """Samples as they were learnt: `n` of them from t on, and the bytes they are kept as."""
+
+    t: int
+    n: int
+    blob: bytes
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All that is known of a session.
+
+    Attributes:
+        id: the session's number; a session created again under its name has another.
+        config: its config as given, JSON.
+        t: samples learnt in all.
+        snapshot: the packed state at the time of the last snapshot, None if there is none.
+        snapshot_t: samples learnt at that time, 0 without a snapshot.
+        tail: samples learnt since, in order, without holes up to t.
+        producers: for each producer, the number of its next sample.
+    """
+
+    id: int
+    config: bytes
+    t: int
+    snapshot: bytes | None
+    snapshot_t: int
+    tail: tuple[Entry, ...]
+    producers: Mapping[str, int]
+
+
+class Listed(NamedTuple):
+    """A session as the list shows it."""
+
+    name: str
+    config: bytes
+    t: int
+
+
+@dataclass(frozen=True)
+class Create:
+    """A new session, perhaps with a state from elsewhere. A conflict if the name is taken."""
+
+    name: str
+    config: bytes
+    t: int = 0
+    snapshot: bytes | None = None
+    producers: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Append:
+    """Samples learnt from t on go to the log. A conflict if the session is not at t.
+
+    `producer` is whose samples they were and the number of its next one.
+    """
+
+    session: int
+    t: int
+    n: int
+    blob: bytes
+    producer: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Replace:
+    """n samples were learnt from t on, and this is the state after them: the log starts anew."""
+
+    session: int
+    t: int
+    n: int
+    snapshot: bytes
+    producer: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Delete:
+    """The session and all that belongs to it goes. A conflict if there is none."""
+
+    session: int
+
+
+Change = Create | Append | Replace | Delete
+
+
+class Written(NamedTuple):
+    """A change was stored. `session` is the number of the session it was about."""
+
+    session: int
+
+
+class Conflict(NamedTuple):
+    """A change was not stored, the others of its group were."""
+
+    reason: str
+
+
+class Store(Protocol):
+    """A place to keep sessions.
+
+    `write` takes a group of changes, applies them in order as one transaction, and returns when
+    they are durable, with a result for each. If it raises, nothing of the group was stored.
+    """
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        """Store a group of changes, durably, each for itself."""
+        ...
+
+    def load(self, name: str) -> Stored | None:
+        """All that is known of a session, None if there is none. Raises `Damaged`."""
+        ...
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order."""
+        ...
+
+    def count(self) -> int:
+        """How many sessions there are."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
+        ...

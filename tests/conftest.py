@@ -1,0 +1,23 @@
+"""What tests of the service share: an app on a store of its own, and a way to talk to it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from service.app import App
+from service.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings of an app on an embedded store in a folder of its own."""
+    return Settings(store=f"sqlite:///{tmp_path / 'llr.db'}")
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[TestClient]:
+    """An HTTP client of a started app."""
+    with TestClient(App(settings), raise_server_exceptions=False) as started:
+        yield started

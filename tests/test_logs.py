@@ -1,0 +1,198 @@
+import asyncio
+import io
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import example, given, seed, settings
+from hypothesis import strategies as st
+
+from service.logs import JsonFormatter, begin_request, configure, current_request
+
+FORMATTER = JsonFormatter()
+ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates too
+
+
+@contextmanager
+def configured() -> Iterator[io.StringIO]:
+    """Logs configured into a buffer, and as they were afterwards."""
+    names = [None, "uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(log.handlers[:], log.level, log.propagate) for log in loggers]
+    buffer = io.StringIO()
+    configure("info", buffer)
+    try:
+        yield buffer
+    finally:
+        logging.captureWarnings(False)
+        for log, (handlers, level, propagate) in zip(loggers, before, strict=True):
+            log.handlers[:], log.propagate = handlers, propagate
+            log.setLevel(level)
+
+
+def begin(*headers: tuple[bytes, bytes]) -> str:
+    """A request of its own."""
+    return copy_context().run(begin_request, headers)
+
+
+def line_of(message: object, *args: object, **extra: object) -> dict[str, Any]:
+    record = logging.getLogger("service").makeRecord(
+        "service", logging.INFO, "f.py", 1, message, args, None, extra=extra
+    )
+    return read(FORMATTER.format(record))
+
+
+def read(line: str) -> dict[str, Any]:
+    """The line as a strict reader takes it."""
+    assert all(" " <= character <= "~" for character in line)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    members: dict[str, Any] = json.loads(line, parse_constant=refuse)
+    json.dumps(members, ensure_ascii=False).encode()  # no lone surrogates
+    return members
+
+
+def test_a_line_has_time_level_message_and_extras() -> None:
+    before = datetime.now(UTC)
+    line = line_of("learnt %d", 3, session="demo", t=120, status=200, ms=1.5)
+    assert list(line) == ["ts", "level", "logger", "message", "session", "t", "status", "ms"]
+    assert line["message"] == "learnt 3"
+    assert line["level"] == "info"
+    assert (line["session"], line["t"], line["ms"]) == ("demo", 120, 1.5)
+    stamp = datetime.fromisoformat(line["ts"])
+    assert stamp.utcoffset() is not None
+    assert abs((stamp - before).total_seconds()) < 60
+
+
+@settings(deadline=None)
+@seed(1)
+@given(message=ANY_TEXT, value=ANY_TEXT)
+@example("\x1b[31mred\r\n\x00\x7f\x9b", "\ud800\u2028\u2029")
+@example('{"level": "forged"}\n{}', "😀\ude00\ud83d")
+@example("\\ud800 is text", "\\")
+def test_no_text_breaks_its_line(message: str, value: str) -> None:
+    line = line_of("%s", message, session=value)
+    pairs = message.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "\ufffd" not in pairs:
+        assert line["message"] == pairs
+    assert line["level"] == "info"
+    assert set(line) == {"ts", "level", "logger", "message", "session"}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+)
+
+
+@settings(deadline=None)
+@seed(1)
+@given(value=VALUES)
+def test_no_value_breaks_its_line(value: object) -> None:
+    assert "value" in line_of("m", value=value)
+
+
+def test_values_that_cannot_be_written_are_described() -> None:
+    class Broken:
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    loop: list[object] = []
+    loop.append(loop)
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert line_of("m", value=Broken())["value"] == "<Broken: RuntimeError>"
+    assert line_of("m", value=loop)["value"] == "[[...]]"
+    assert line_of("m", value={(1, 2): 3})["value"] == "{(1, 2): 3}"
+    assert line_of("m", value=float("nan"))["value"] == "nan"
+    assert line_of("m", value=deep)["value"] == "<list: RecursionError>"
+
+
+def test_a_message_that_does_not_fit_its_arguments_is_written_all_the_same() -> None:
+    assert line_of("%d samples", "no")["message"] == "'%d samples'"
+
+
+def test_extras_cannot_replace_what_every_line_has() -> None:
+    line = line_of("m", ts="x", level="x", logger="x", color_message="\x1b[1m")
+    assert line["level"] == "info"
+    assert line["ts"] != "x"
+    assert "color_message" not in line
+
+
+def test_an_exception_is_a_member_not_more_lines() -> None:
+    with configured() as stream:
+        try:
+            raise ValueError("a\nb")
+        except ValueError:
+            logging.getLogger("service").exception("failed", stack_info=True)
+    (text,) = stream.getvalue().splitlines()
+    line = read(text)
+    assert "ValueError: a\nb" in line["exception"]
+    assert "test_logs.py" in line["stack"]
+
+
+def test_uvicorn_and_warnings_are_taken_over() -> None:
+    with configured() as stream, warnings.catch_warnings():
+        for name in ("uvicorn", "uvicorn.access"):
+            logging.getLogger(name).addHandler(logging.StreamHandler(stream))
+        configure("info", stream)
+        logging.getLogger("uvicorn.error").info("Started", extra={"color_message": "\x1b[1m"})
+        logging.getLogger("uvicorn.access").info("GET /")
+        assert not logging.getLogger("uvicorn.access").hasHandlers()
+        logging.getLogger("service").debug("not wanted")
+        warnings.simplefilter("always")
+        warnings.warn("old", stacklevel=1)
+    started, warned = (read(line) for line in stream.getvalue().splitlines())
+    assert started["logger"] == "uvicorn.error"
+    assert warned["level"] == "warning"
+    assert "old" in warned["message"]
+
+
+def test_configuring_again_does_not_double_the_lines() -> None:
+    with configured() as stream:
+        configure("warning", stream)
+        logging.getLogger("service").warning("once")
+        logging.getLogger("service").info("never")
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+@pytest.mark.parametrize("sent", [b"a", b"A-b_c.9", b"x" * 64])
+def test_a_proper_request_id_is_kept(sent: bytes) -> None:
+    assert begin((b"host", b"h"), (b"x-request-id", sent)) == sent.decode()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"x" * 65, b"a b", b"a\n", b"\x1b[0m", b"\xc3\xa9", b"a\x00"]
+)
+def test_any_other_request_id_is_replaced(sent: bytes) -> None:
+    made = begin((b"x-request-id", sent))
+    assert made != sent.decode()
+    assert begin((b"x-request-id", made.encode())) == made
+
+
+def test_new_ids_differ() -> None:
+    assert len({begin() for _ in range(1000)}) == 1000
+
+
+def test_each_request_logs_its_own_id_and_others_log_none() -> None:
+    async def request(name: str) -> tuple[str, object]:
+        given = begin_request([(b"x-request-id", name.encode())])
+        await asyncio.sleep(0)
+        assert current_request() == given
+        return given, line_of("m")["request_id"]
+
+    async def main() -> list[tuple[str, object]]:
+        return await asyncio.gather(*(request(f"r{i}") for i in range(5)))
+
+    assert asyncio.run(main()) == [(f"r{i}", f"r{i}") for i in range(5)]
+    assert current_request() is None
+    assert "request_id" not in line_of("m")
