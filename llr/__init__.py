@@ -8,6 +8,7 @@
 
 from llr import exact, streams
 from llr.algorithms import ALGORITHMS, Algorithm
+from llr.compiled import prepare
 from llr.config import Config
 from llr.errors import (
     ConfigError,
@@ -51,5 +52,6 @@ __all__ = [
     "StateError",
     "Status",
     "exact",
+    "prepare",
     "streams",
 ]

@@ -19,7 +19,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numba
 
@@ -57,11 +57,13 @@ class Kernel:
     """An entry point for one signature, compiled or fetched from disk at its first call."""
 
     _announced = False
+    _all: ClassVar[list["Kernel"]] = []
 
     def __init__(self, entry: Callable[..., Any], signature: Any) -> None:
         functools.update_wrapper(self, entry)
         self._signature = signature
         self._ready = False
+        Kernel._all.append(self)
         with _numba_cache_in(cache_folder()):
             self._compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(entry)
 
@@ -73,6 +75,8 @@ class Kernel:
 
     def prepare(self) -> None:
         """Compile, or fetch from disk; say so on stderr if this machine has not done it before."""
+        if self._ready:
+            return
         mark = cache_folder() / f"{self._compiled.__name__}.compiled"
         if not mark.exists() and not Kernel._announced:
             Kernel._announced = True
@@ -84,6 +88,12 @@ class Kernel:
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
         self._ready = True
+
+
+def prepare() -> None:
+    """Compile every kernel now, or fetch it from disk, so that no first call has to wait."""
+    for one in Kernel._all:
+        one.prepare()
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:

@@ -1,5 +1,6 @@
 """The app: every part made and wired in one place, nothing global."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -77,8 +78,9 @@ def _fastapi(context: Context) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Open the store, serve, finish what is queued, close the store."""
+    """Make the kernels ready, open the store, serve, finish what is queued, close the store."""
     context: Context = app.state.context
+    await asyncio.to_thread(llr.prepare)
     committer = Committer(open_store(context.settings.store), context.metrics)
     context.hub = Hub(committer, context.metrics, context.settings)
     try:

@@ -1,6 +1,7 @@
 """What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -21,6 +22,7 @@ class Context:
         metrics: what is counted.
         hub: the sessions; there once the app has started.
         streams: open event streams.
+        readers: tasks that wait for more of a body.
         draining: whether the service was told to stop.
     """
 
@@ -28,6 +30,7 @@ class Context:
     metrics: Metrics
     hub: Hub | None = None
     streams: int = 0
+    readers: set["asyncio.Task[None]"] = field(default_factory=set)
     draining: bool = False
 
     @property
@@ -38,9 +41,11 @@ class Context:
         return self.hub
 
     def drain(self) -> None:
-        """The service is about to stop: open streams end."""
+        """The service is about to stop: open streams end, in both directions."""
         self.draining = True
         self.sessions.drain()
+        for reader in self.readers:
+            reader.cancel()
 
 
 def of_request(request: Request) -> Context:
@@ -53,9 +58,11 @@ Here = Annotated[Context, Depends(of_request)]
 Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.")]
 
 
-async def session_named(name: Name, here: Here) -> Session:
+async def session_named(name: Name, here: Here, request: Request) -> Session:
     """The session of the path, or a 404."""
-    return await here.sessions.get(name)
+    session = await here.sessions.get(name)
+    request.scope["llr.session"] = session
+    return session
 
 
 Named = Annotated[Session, Depends(session_named)]

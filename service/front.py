@@ -93,19 +93,13 @@ class Front:
         matched: Any = scope.get("route")
         route = str(scope.get("llr.route") or getattr(matched, "path", "unmatched"))
         self._metrics.request(route, scope["method"], answer.status, seconds)
-        if answer.status >= 500 or log.isEnabledFor(logging.DEBUG):
-            level = logging.WARNING if answer.status >= 500 else logging.DEBUG
-            log.log(
-                level,
-                "request",
-                extra={
-                    "method": scope["method"],
-                    "path": scope["path"],
-                    "route": route,
-                    "status": answer.status,
-                    "ms": round(seconds * 1e3, 3),
-                },
-            )
+        level = logging.WARNING if answer.status >= 500 else logging.DEBUG
+        if log.isEnabledFor(level):
+            session: Any = scope.get("llr.session")
+            about = {"session": session.name, "t": session.t} if session else {}
+            told = {"method": scope["method"], "path": scope["path"], "route": route}
+            told |= {"status": answer.status, "ms": round(seconds * 1e3, 3)}
+            log.log(level, "request", extra=told | about)
 
 
 class _Answer:

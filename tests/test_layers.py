@@ -6,9 +6,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+WEB = {"fastapi", "starlette", "uvicorn"}
 FORBIDDEN = {
-    "llr": {"service", "clients", "logging", "pydantic", "fastapi", "time", "datetime", "pickle"},
+    "llr": {"service", "clients", "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
     "clients": {"service", "pickle"},
+    "service": {"clients", "pickle"},
+    "service/codec": WEB,
+    "service/stores": WEB | {"llr", "service.sessions", "service.routes"},
+    "service/sessions": WEB | {"service.routes", "service.stores.sqlite", "service.stores.memory"},
 }
 FILES = [
     (package, path) for package in FORBIDDEN for path in sorted((ROOT / package).rglob("*.py"))
@@ -16,13 +21,14 @@ FILES = [
 
 
 def imported(path: Path) -> set[str]:
+    """Every module a file imports, with the packages it lies in."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
+            names |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {".".join(name.split(".")[:n]) for name in names for n in range(1, 5)}
 
 
 @pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: str(getattr(v, "name", v)))

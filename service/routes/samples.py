@@ -20,7 +20,7 @@ from service.context import Context
 from service.front import send_body
 from service.limits import read_body, stream_body
 from service.problems import Problem
-from service.sessions.actor import Learnt, Pending, Session, Ticket
+from service.sessions.actor import RETRY, Learnt, Pending, Session, Ticket
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
 DECODERS: dict[str, Callable[[bytes, bool], Samples]] = {JSON: decode_json, NPY: decode_npy}
@@ -54,6 +54,7 @@ class Ingest:
         asked = _asked(scope["query_string"], headers)
         hub, settings = self._context.sessions, self._context.settings
         session = hub.at_hand(name) or await hub.get(name)
+        scope["llr.session"] = session
         if kind == NDJSON:
             await self._stream(session, asked, headers, scope, receive, send)
             return
@@ -124,6 +125,8 @@ class Ingest:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
         ahead: asyncio.Queue[Pending | None] = asyncio.Queue(AHEAD)
         reader = asyncio.create_task(self._read(session, asked, scope, receive, ahead))
+        self._context.readers.add(reader)
+        reader.add_done_callback(self._context.readers.discard)
         try:
             while (pending := await ahead.get()) is not None:
                 learnt = await session.finish(pending)
@@ -158,12 +161,15 @@ class Ingest:
             async for chunk in stream_body(receive, scope["headers"], *limits):
                 for block in splitter.feed(chunk):
                     asked = await self._begin(session, block, asked, ahead)
-                if self._context.draining:
-                    raise Problem("unavailable", "the service stops: send the rest again")
             for block in splitter.flush():
                 asked = await self._begin(session, block, asked, ahead)
         except asyncio.CancelledError:
-            raise
+            if not self._context.draining:
+                raise
+            await ahead.put(None)
+            raise Problem(
+                "unavailable", "the service stops: send the rest again", headers=RETRY
+            ) from None
         except BaseException:
             await ahead.put(None)
             raise

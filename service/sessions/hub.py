@@ -1,6 +1,7 @@
 """All sessions: found by name, loaded when touched, let go of when memory runs short."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TypeVar
@@ -24,6 +25,7 @@ from service.stores.store import (
     StoreFull,
 )
 
+log = logging.getLogger("service")
 R = TypeVar("R")
 
 
@@ -76,6 +78,7 @@ class Hub:
                     config=session.config.model_dump(),
                 )
             return session, False
+        log.info("session created", extra={"session": name, "t": 0})
         return self._keep(self._make(name, config, written.session, None, {}, 0)), True
 
     async def restore(
@@ -87,6 +90,7 @@ class Hub:
         written = await self._stored(self._committer.commit(create))
         if isinstance(written, Conflict):
             raise Problem("session-exists", "choose another name, or delete the session first")
+        log.info("session restored", extra={"session": name, "t": learner.t})
         made = self._make(name, config, written.session, learner, dict(producers), 0)
         return self._keep(made)
 
@@ -96,6 +100,7 @@ class Hub:
         written = await self._stored(self._committer.commit(Delete(session.id)))
         session.drop()
         self._forget(name)
+        log.info("session deleted", extra={"session": name, "t": session.t})
         if isinstance(written, Conflict):
             raise _not_found(name)
 
@@ -216,4 +221,5 @@ def _not_found(name: str) -> Problem:
 
 
 def _damaged(name: str, why: Exception) -> Problem:
+    log.error("session is damaged", extra={"session": name, "why": str(why)})
     return Problem("damaged", f"session {name} cannot be read from the store: {why}")

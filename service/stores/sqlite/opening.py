@@ -48,7 +48,7 @@ def make_folder(folder: Path) -> None:
         for made in missing:
             _sync(made.parent)
     except OSError as error:
-        raise StoreUnavailable(f"{folder} cannot be made: {error.strerror}") from error
+        raise StoreUnavailable(f"the folder {folder} cannot be made: {error.strerror}") from error
 
 
 def _sync(folder: Path) -> None:
