@@ -15,6 +15,9 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+serve: .venv/run
+	$(BIN)/llr serve
+
 bench: .venv/bench
 	$(BIN)/python bench/kernels.py
 

@@ -1,4 +1,249 @@
-from service.stores.store import *
-Dump=dict
-def dump(store):
-    return {l.name: store.load(l.name) for l in store.list("", 10**6)}
+"""What every store promises, as functions that take an empty one; and a model of any store.
+
+`PLACES` says how each engine of `service.stores.ENGINES` is given a place of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from service.stores.store import (
+    Append,
+    Change,
+    Conflict,
+    Create,
+    Delete,
+    Entry,
+    Listed,
+    Replace,
+    Store,
+    Stored,
+    Written,
+)
+
+PLACES: dict[str, Callable[[Path], str]] = {
+    "memory": lambda folder: "memory:",
+    "sqlite": lambda folder: f"sqlite:///{folder / 'store.db'}",
+}
+LARGEST = 2**63 - 1
+
+Dump = dict[str, Stored | None]
+
+
+def dump(store: Store) -> Dump:
+    """Everything in a store, by name."""
+    found: Dump = {each.name: store.load(each.name) for each in store.list("", 10**6)}
+    assert store.count() == len(found)
+    return found
+
+
+class Model:
+    """A store as simple as can be."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Stored] = {}
+        self.last = 0
+
+    def fits(self, change: Change) -> bool:
+        """Apply a change if it fits."""
+        if isinstance(change, Create):
+            return change.name not in self.sessions and self._create(change)
+        names = [name for name, each in self.sessions.items() if each.id == change.session]
+        if isinstance(change, Delete):
+            return bool(names and self.sessions.pop(names[0]))
+        return any(self._learn(name, change) for name in names)
+
+    def _create(self, change: Create) -> bool:
+        self.last += 1
+        at = 0 if change.snapshot is None else change.t
+        self.sessions[change.name] = Stored(
+            self.last, change.config, change.t, change.snapshot, at, (), dict(change.producers)
+        )
+        return True
+
+    def _learn(self, name: str, change: Append | Replace) -> bool:
+        old, end = self.sessions[name], change.t + change.n
+        if old.t != change.t:
+            return False
+        named = dict([change.producer] if change.producer else [])
+        new = replace(old, t=end, producers={**old.producers, **named})
+        if isinstance(change, Append):
+            entry = Entry(change.t, change.n, change.blob)
+            self.sessions[name] = replace(new, tail=(*old.tail, entry))
+        else:
+            self.sessions[name] = replace(new, tail=(), snapshot=change.snapshot, snapshot_t=end)
+        return True
+
+
+def created(store: Store, *names: str) -> list[int]:
+    """The numbers of new sessions."""
+    results = store.write([Create(name, b"{}") for name in names])
+    return [result.session for result in results if isinstance(result, Written)]
+
+
+def known(store: Store, name: str) -> Stored:
+    """A session that is there."""
+    stored = store.load(name)
+    assert stored is not None
+    return stored
+
+
+def kinds(results: Sequence[Written | Conflict]) -> str:
+    """W for each change that was stored, C for each conflict."""
+    return "".join(type(result).__name__[0] for result in results)
+
+
+def a_new_session_knows_its_config_and_nothing_else(store: Store) -> None:
+    [number] = created(store, "a")
+    assert store.load("a") == Stored(number, b"{}", 0, None, 0, (), {})
+    assert store.load("b") is None
+
+
+def a_session_may_start_with_a_state_from_elsewhere(store: Store) -> None:
+    [result] = store.write([Create("a", b"{}", 7, b"state", {"p": 3, "q": 9})])
+    assert isinstance(result, Written)
+    whole = Stored(result.session, b"{}", 7, b"state", 7, (), {"p": 3, "q": 9})
+    assert store.load("a") == whole
+
+
+def a_state_from_elsewhere_may_be_one_that_learnt_nothing(store: Store) -> None:
+    store.write([Create("a", b"{}", 0, b"state"), Create("b", b"{}", 0, b"")])
+    assert known(store, "a").snapshot == b"state"
+    assert known(store, "b").snapshot == b""
+
+
+def a_name_is_given_once_and_the_rest_of_the_group_is_stored(store: Store) -> None:
+    group = [Create("a", b"1"), Create("a", b"2"), Create("b", b"3")]
+    assert kinds(store.write(group)) == "WCW"
+    assert kinds(store.write(group)) == "CCC"
+    assert store.list("", 9) == [Listed("a", b"1", 0), Listed("b", b"3", 0)]
+
+
+def appends_of_one_group_follow_each_other(store: Store) -> None:
+    a, b = created(store, "a", "b")
+    group = [Append(a, 0, 2, b"x"), Append(b, 0, 1, b"y"), Append(a, 2, 3, b""), Append(b, 1, 1, b"z")]
+    assert store.write(group) == [Written(a), Written(b), Written(a), Written(b)]
+    assert known(store, "a").tail == (Entry(0, 2, b"x"), Entry(2, 3, b""))
+    assert known(store, "b").tail == (Entry(0, 1, b"y"), Entry(1, 1, b"z"))
+    assert [each.t for each in store.list("", 9)] == [5, 2]
+
+
+def an_append_elsewhere_is_a_conflict_and_the_others_are_stored(store: Store) -> None:
+    a, b = created(store, "a", "b")
+    group = [
+        Append(a, 1, 1, b"early", ("p", 1)),
+        Append(b, 0, 1, b"y", ("p", 1)),
+        Append(a, 0, 1, b"x"),
+        Append(a, 0, 1, b"again", ("p", 2)),
+        Append(a + b, 0, 1, b"nobody"),
+        Append(a, 1, 1, b"z"),
+    ]
+    results = store.write(group)
+    assert kinds(results) == "CWWCCW"
+    assert "at 1, not at 0" in str(results[3])
+    assert f"no session {a + b}" in str(results[4])
+    assert known(store, "a").tail == (Entry(0, 1, b"x"), Entry(1, 1, b"z"))
+    assert known(store, "a").producers == {}
+    assert known(store, "b").producers == {"p": 1}
+
+
+def a_replacement_starts_the_log_anew(store: Store) -> None:
+    [a] = created(store, "a")
+    group = [Append(a, 0, 2, b"x"), Replace(a, 2, 3, b"state"), Append(a, 5, 1, b"y")]
+    assert kinds(store.write(group)) == "WWW"
+    assert store.load("a") == Stored(a, b"{}", 6, b"state", 5, (Entry(5, 1, b"y"),), {})
+    assert kinds(store.write([Replace(a, 6, 0, b"later")])) == "W"
+    assert store.load("a") == Stored(a, b"{}", 6, b"later", 6, (), {})
+
+
+def a_replacement_elsewhere_is_a_conflict(store: Store) -> None:
+    [a] = created(store, "a")
+    group = [Append(a, 0, 2, b"x"), Replace(a, 1, 1, b"", ("p", 1)), Replace(a + 1, 0, 1, b"")]
+    assert kinds(store.write(group)) == "WCC"
+    assert store.load("a") == Stored(a, b"{}", 2, None, 0, (Entry(0, 2, b"x"),), {})
+
+
+def the_latest_number_of_each_producer_is_kept(store: Store) -> None:
+    [a] = created(store, "a")
+    store.write([Append(a, 0, 1, b"", ("p", 1)), Append(a, 1, 1, b"", ("q", 8))])
+    store.write([Append(a, 2, 1, b"", ("p", 2)), Append(a, 3, 1, b"", ("p", 5))])
+    store.write([Replace(a, 4, 1, b"", ("r", LARGEST))])
+    assert known(store, "a").producers == {"p": 5, "q": 8, "r": LARGEST}
+
+
+def a_deleted_session_leaves_nothing_to_its_successor(store: Store) -> None:
+    [result] = store.write([Create("a", b"{}", 5, b"state", {"p": 1})])
+    assert isinstance(result, Written)
+    old = result.session
+    store.write([Append(old, 5, 1, b"x", ("p", 2))])
+    assert kinds(store.write([Delete(old), Delete(old), Append(old, 6, 1, b"")])) == "WCC"
+    assert (store.load("a"), store.list("", 9), store.count()) == (None, [], 0)
+    [new] = created(store, "a")
+    assert new != old
+    assert kinds(store.write([Append(old, 0, 1, b"x")])) == "C"
+    assert store.load("a") == Stored(new, b"{}", 0, None, 0, (), {})
+
+
+def the_list_comes_in_pages_and_in_order(store: Store) -> None:
+    created(store, "b", "B", "a.1", "é", "a", "a-1")
+    assert [each.name for each in store.list("", 3)] == ["B", "a", "a-1"]
+    assert [each.name for each in store.list("a-1", 3)] == ["a.1", "b", "é"]
+    assert (store.list("é", 3), store.list("", 0), store.count()) == ([], [], 6)
+
+
+def nothing_to_write_is_nothing_written(store: Store) -> None:
+    assert (store.write([]), store.count()) == ([], 0)
+
+
+def bytes_and_text_of_any_kind_come_back(store: Store) -> None:
+    name, blob = "Ω' --\"\0😀", bytes(range(256)) * 5000
+    store.write([Create(name, blob, 1, blob, {name: 1, "": 2})])
+    number = known(store, name).id
+    store.write([Append(number, 1, 1, blob, (name, 3))])
+    entry = Entry(1, 1, blob)
+    assert store.load(name) == Stored(number, blob, 2, blob, 1, (entry,), {name: 3, "": 2})
+
+
+def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
+    [a] = created(store, "a")
+    odd: list[Change] = [
+        Append(a, 0, 0, b""),
+        Append(a, 0, -1, b""),
+        Append(a, 0, LARGEST + 1, b""),
+        Append(a, 0, 1, b"", ("p", LARGEST + 1)),
+        Append(a, 0, 1, b"", ("p", -1)),
+        Append(a, 0, 1, b"", ("\ud800", 1)),
+        Replace(a, 0, -1, b""),
+        Replace(a, 0, 1, b"", ("p", LARGEST + 1)),
+        Create("", b""),
+        Create("\ud800", b""),
+        Create("b", b"", 5),
+        Create("b", b"", -1, b""),
+        Create("b", b"", 0, b"", {"p": -1}),
+        Delete(-1),
+        Delete(LARGEST + 1),
+    ]
+    for change in odd:
+        t = known(store, "a").t
+        assert kinds(store.write([change, Append(a, t, 1, b"x")])) == "CW", change
+        assert kinds(store.write([Append(a, t + 1, 1, b"x"), change])) == "WC", change
+    assert (store.load("\ud800"), store.count()) == (None, 1)
+    assert known(store, "a").producers == {}
+
+
+CONTRACT: tuple[Callable[[Store], None], ...] = (
+    a_new_session_knows_its_config_and_nothing_else,
+    a_session_may_start_with_a_state_from_elsewhere,
+    a_state_from_elsewhere_may_be_one_that_learnt_nothing,
+    a_name_is_given_once_and_the_rest_of_the_group_is_stored,
+    appends_of_one_group_follow_each_other,
+    an_append_elsewhere_is_a_conflict_and_the_others_are_stored,
+    a_replacement_starts_the_log_anew,
+    a_replacement_elsewhere_is_a_conflict,
+    the_latest_number_of_each_producer_is_kept,
+    a_deleted_session_leaves_nothing_to_its_successor,
+    the_list_comes_in_pages_and_in_order,
+    nothing_to_write_is_nothing_written,
+    bytes_and_text_of_any_kind_come_back,
+    what_cannot_be_kept_is_a_conflict_of_its_own,
+)

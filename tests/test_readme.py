@@ -1,9 +1,11 @@
 """The README's promises: its code runs, its files exist, its commands are the Makefile's."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from serving import serving
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -14,8 +16,18 @@ def test_every_snippet_runs(snippet: str) -> None:
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
 
 
+def test_the_curl_commands_work_against_a_fresh_service(tmp_path: Path) -> None:
+    (commands,) = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+    with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
+        script = "set -e\n" + commands.replace("localhost:8080", address).replace(
+            "curl ", "curl -sf "
+        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)  # noqa: S603, S607
+    assert done.stdout.count('"name":"demo"') == 3
+
+
 def test_every_file_of_the_map_exists() -> None:
-    for name in re.findall(r"`((?:llr|clients|docs|tests)/[\w./]*)`", README):
+    for name in re.findall(r"`((?:llr|service|clients|docs|tests)/[\w./]*)`", README):
         assert name.endswith("yours.py") or (ROOT / name).exists(), name
 
 

@@ -3,7 +3,6 @@
 A group is one transaction, synced once. `docs/store.md` tells what is promised and how it is kept.
 """
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from service.stores.sqlite import reading
 from service.stores.sqlite.connection import Connect, connect
-from service.stores.sqlite.failures import meaning
+from service.stores.sqlite.failures import ERRORS, meaning
 from service.stores.sqlite.file import File
 from service.stores.store import (
     Change,
@@ -86,7 +85,7 @@ class SQLite:
         file = self._settled()
         try:
             yield file
-        except (sqlite3.Error, MemoryError) as error:
+        except ERRORS as error:
             raise meaning(error, where) from error
 
     def _settled(self) -> File:
@@ -96,7 +95,7 @@ class SQLite:
         if not self._file.sure:
             try:
                 self._file.settle()
-            except (sqlite3.Error, MemoryError) as error:
+            except ERRORS as error:
                 self._abandon()
                 raise meaning(error, self.path) from error
         return self._file

@@ -7,14 +7,13 @@ behind the truth and can never be ahead of it: a database that knows of fewer gr
 """
 
 import os
-import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 
 from service.stores.sqlite.checksums import NotPacked, of_groups
 from service.stores.sqlite.connection import Connection
-from service.stores.sqlite.failures import DAMAGE, code
+from service.stores.sqlite.failures import DAMAGE, ERRORS, code
 from service.stores.store import StoreError
 
 RECORD = Struct("<qI")
@@ -75,7 +74,7 @@ def _written(db: Connection) -> int | None:
         return next((int(n) for n, crc in rows if crc == of_groups(n)), None)
     except NotPacked:
         return None
-    except sqlite3.Error as error:
+    except ERRORS as error:
         if code(error) in DAMAGE:
             return None
         raise

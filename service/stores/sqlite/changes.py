@@ -41,7 +41,7 @@ UNFIT = (
     MisfitError,
     Damaged,
     OverflowError,
-    UnicodeEncodeError,
+    UnicodeError,
     checksums.NotPacked,
     sqlite3.Error,
 )

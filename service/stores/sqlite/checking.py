@@ -1,6 +1,5 @@
 """A look at every session of a file, for those who want to know before they are told."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 from service.stores.sqlite import reading
 from service.stores.sqlite.connection import Connection, connect
+from service.stores.sqlite.failures import ERRORS
 from service.stores.sqlite.file import File
 from service.stores.store import Damaged
 
@@ -38,7 +38,7 @@ def _names(db: Connection) -> list[str]:
     """Names from the table and from the index, as far as either can be read."""
     names: set[bytes] = set()
     for trace in TRACES:
-        with suppress(sqlite3.Error):
+        with suppress(*ERRORS):
             for (name,) in db.execute(trace):
                 names.add(name)
     return sorted(name.decode(errors="replace") for name in names)
@@ -47,7 +47,7 @@ def _names(db: Connection) -> list[str]:
 def _damage(db: Connection, name: str) -> str | None:
     try:
         return None if reading.load(db, name) else "it is in one place and not in another"
-    except (Damaged, sqlite3.Error) as error:
+    except (Damaged, *ERRORS) as error:
         return str(error)
 
 
@@ -57,5 +57,5 @@ def _faults(db: Connection) -> Iterator[str]:
         for (line,) in db.execute("PRAGMA integrity_check").fetchall():
             if line != "ok":
                 yield str(line)
-    except sqlite3.Error as error:
+    except ERRORS as error:
         yield str(error)

@@ -4,6 +4,9 @@ import sqlite3
 
 from service.stores.store import Damaged, StoreError, StoreFull, StoreInUse, StoreUnavailable
 
+ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
+"""What a statement may raise; the last one when a damaged schema is quoted in a message."""
+
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 PASSING = LOCKED | {
@@ -28,6 +31,8 @@ def code(error: BaseException) -> int:
     """SQLite's primary code of an error, `SQLITE_ERROR` if it has none."""
     if isinstance(error, MemoryError):
         return sqlite3.SQLITE_NOMEM
+    if isinstance(error, UnicodeDecodeError):
+        return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
@@ -48,7 +53,7 @@ def meaning(error: BaseException, where: object) -> StoreError:
     return StoreError(f"{where}: {error}")
 
 
-def at_opening(error: sqlite3.Error, path: object) -> StoreError:
+def at_opening(error: BaseException, path: object) -> StoreError:
     """The same while a file is being opened, when the lock and the format come to light."""
     if code(error) in LOCKED:
         return StoreInUse(f"{path} is in use by another process")

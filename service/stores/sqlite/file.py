@@ -9,7 +9,7 @@ from pathlib import Path
 from service.stores.sqlite.acked import Acked, count, counted
 from service.stores.sqlite.changes import UNFIT, Result, of_one_change, one_by_one, together
 from service.stores.sqlite.connection import Connect, Connection
-from service.stores.sqlite.failures import at_opening, code
+from service.stores.sqlite.failures import ERRORS, at_opening, code
 from service.stores.sqlite.opening import opened
 from service.stores.store import Change, StoreError, Written
 
@@ -59,7 +59,7 @@ class File:
     def close(self) -> None:
         """Let go of the files."""
         self._acked.close()
-        with suppress(sqlite3.Error):
+        with suppress(*ERRORS):
             self.db.close()
 
     def _apply(self, group: Sequence[Change]) -> list[Result]:
@@ -85,7 +85,7 @@ class File:
 
     def _rollback(self) -> None:
         if self.db.in_transaction:
-            with suppress(sqlite3.Error):
+            with suppress(*ERRORS):
                 self.db.execute("ROLLBACK")
 
     def _start(self, path: Path) -> None:
@@ -96,7 +96,7 @@ class File:
         try:
             self._groups = counted(self.db, self._acked)
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise at_opening(error, path) from error
         except StoreError:
             _set_aside(path)

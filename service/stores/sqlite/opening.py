@@ -1,11 +1,10 @@
 """How a file becomes a store: its folder, its lock, its settings, its version."""
 
 import os
-import sqlite3
 from pathlib import Path
 
 from service.stores.sqlite.connection import Connect, Connection
-from service.stores.sqlite.failures import at_opening
+from service.stores.sqlite.failures import ERRORS, at_opening
 from service.stores.sqlite.schema import migrate, version
 from service.stores.store import StoreError, StoreUnavailable
 
@@ -27,11 +26,11 @@ def opened(path: Path, connect: Connect) -> Connection:
     make_folder(path.parent)
     try:
         db = connect(path)
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise at_opening(error, path) from error
     try:
         _prepare(db)
-    except sqlite3.Error as error:
+    except ERRORS as error:
         db.close()
         raise at_opening(error, path) from error
     except StoreError as error:

@@ -5,14 +5,13 @@ found by two indexes, the log has to run up to t without a hole, the session say
 snapshot is and how many producers it has.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from service.stores.limits import not_text
 from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, Row
-from service.stores.sqlite.failures import passing
+from service.stores.sqlite.failures import ERRORS, passing
 from service.stores.store import Damaged, Entry, Listed, Stored
 
 HEAD = "SELECT id, name, config, t, snapshot_t, producers, crc, t_crc FROM sessions"
@@ -56,7 +55,7 @@ def load(db: Connection, name: str) -> Stored | None:
     try:
         head = find(db, name)
         return head and _stored(db, head)
-    except (sqlite3.Error, *NOT_READ) as error:
+    except (*ERRORS, *NOT_READ) as error:
         if passing(error):
             raise
         raise Damaged(f"session {name}: its rows cannot be read: {error}") from error
