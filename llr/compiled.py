@@ -6,26 +6,23 @@
 * `fold` turns the parts of a registry into one function that picks the k-th of them.
 
 A kernel that receives its parts as arguments, or closes over them, is never found in numba's disk
-cache by a new process. A kernel that calls a *folded* function with an integer is. numba looks only
-at the kernel's own file to decide whether a cached copy is still good, so the folder is named after
-a digest of every source file of this package and of numba's version: an edit anywhere recompiles.
+cache by a new process. A kernel that calls a *folded* function with an integer is.
 """
 
 import contextlib
 import functools
-import hashlib
 import inspect
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numba
 
+from llr import kernel_cache
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-PACKAGE = Path(__file__).parent
 
 # argument types of kernels: numbers, and C-contiguous aligned arrays to read or to write
 INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolean
@@ -56,16 +53,17 @@ def loop(over_coordinates: F) -> F:
 class Kernel:
     """An entry point for one signature, compiled or fetched from disk at its first call."""
 
-    _announced = False
     _all: ClassVar[list["Kernel"]] = []
+    _turn = threading.Lock()
+    _announced = False
 
     def __init__(self, entry: Callable[..., Any], signature: Any) -> None:
         functools.update_wrapper(self, entry)
         self._signature = signature
         self._ready = False
-        Kernel._all.append(self)
-        with _numba_cache_in(cache_folder()):
+        with kernel_cache.in_use():
             self._compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(entry)
+        Kernel._all.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
@@ -75,19 +73,19 @@ class Kernel:
 
     def prepare(self) -> None:
         """Compile, or fetch from disk; say so on stderr if this machine has not done it before."""
-        if self._ready:
-            return
-        mark = cache_folder() / f"{self._compiled.__name__}.compiled"
-        if not mark.exists() and not Kernel._announced:
-            Kernel._announced = True
-            sys.stderr.write("llr: compiling its kernels, once on this machine (under a minute)\n")
-            sys.stderr.flush()
-        self._compiled.compile(self._signature)
-        self._compiled.disable_compile()  # writable arrays are good for arguments that are read
-        with contextlib.suppress(OSError):  # a read-only folder: it will be compiled again
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
-        self._ready = True
+        with Kernel._turn:
+            if self._ready:
+                return
+            mark = kernel_cache.folder() / f"{self._compiled.__name__}.compiled"
+            if not mark.exists() and not Kernel._announced:
+                Kernel._announced = True
+                sys.stderr.write("llr: compiling its kernels, once on this machine: a minute\n")
+                sys.stderr.flush()
+            self._compiled.compile(self._signature)
+            self._compiled.disable_compile()  # writable arrays will do for those that are read
+            with contextlib.suppress(OSError):
+                mark.touch()
+            self._ready = True
 
 
 def prepare() -> None:
@@ -118,34 +116,3 @@ def fold(parts: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     exec("\n".join(lines), scope)  # noqa: S102 - five lines of our own, written above
     pick: Callable[..., Any] = scope["pick"]
     return part(pick)
-
-
-@functools.cache
-def cache_folder() -> Path:
-    """Where this version of the kernels is kept: `LLR_KERNELS`, or the user's cache folder."""
-    home = os.environ.get("LLR_KERNELS")
-    root = Path(home) if home else _user_cache() / "llr"
-    return root / f"kernels-{_digest()}"
-
-
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-def _digest() -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(PACKAGE.rglob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-@contextlib.contextmanager
-def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Numba reads the setting when it decorates a function; nobody else should see it changed."""
-    settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        settings.CACHE_DIR = before

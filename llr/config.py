@@ -6,22 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from llr.algorithms import ALGORITHMS, Algorithm
+from llr.algorithms import ALGORITHMS, HESSIAN, MEMORY, Algorithm
 from llr.errors import ConfigError
 from llr.models import MODELS, Comparator, Model
 from llr.parameter import MOST, Parameter, is_real, is_whole
 from llr.types import Vector
 
 REGRETS = ("off", "exact")
-
-HESSIAN = Parameter(
-    "hessian",
-    "the tangent's Hessian: a difference of gradients, or exact (Proposition 1)",
-    "choice",
-    "difference",
-    choices=("difference", "exact"),
-)
-MEMORY = Parameter("memory", "forget how old step sizes moved theta (Section 4.3)", "flag", False)
 
 
 @dataclass(frozen=True)
@@ -59,6 +50,7 @@ class Config:
         if not is_real(self.eta0) or self.eta0 <= 0.0:
             raise ConfigError("eta0", "must be a finite number above 0")
         self._check_options()
+        self._make_plain()
         if not self.of_model.features:
             if self.dim not in (None, 1):
                 raise ConfigError("dim", f"{self.model} has no features: leave it out, or 1")
@@ -79,13 +71,7 @@ class Config:
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Every option this learner takes."""
-        own = (
-            self.of_model.parameter,
-            self.of_algorithm.base.parameter,
-            self.of_algorithm.rate.parameter,
-        )
-        tangent = (HESSIAN, MEMORY) if self.of_algorithm.rate.learns else ()
-        return {p.name: p for p in (*own, *tangent) if p is not None}
+        return {p.name: p for p in (*self.of_model.parameters, *self.of_algorithm.parameters)}
 
     @property
     def scores(self) -> int:
@@ -127,19 +113,28 @@ class Config:
         """θ_0 as scores × features."""
         if not is_whole(dim, 1) or self.scores * dim > MOST:
             raise ConfigError("dim", f"must be a whole number from 1 to {MOST // self.scores}")
+        theta = np.zeros((self.scores, dim))
+        if self.theta0 is not None:
+            given = np.array(self.theta0, np.float64)
+            if given.ndim > 0 and given.shape not in ((theta.size,), theta.shape):
+                shape = " × ".join(map(str, given.shape))
+                raise ConfigError("theta0", f"has {shape} numbers, theta has {_shape(theta)}")
+            theta[:] = given if given.ndim == 0 else given.reshape(theta.shape)
+        return theta
+
+    def _make_plain(self) -> None:
+        """Numbers of any library as Python's own, so that every field can be written as JSON."""
+        object.__setattr__(self, "eta0", float(self.eta0))
+        object.__setattr__(self, "dim", None if self.dim is None else _whole("dim", self.dim))
         if self.theta0 is None:
-            return np.zeros((self.scores, dim))
+            return
         try:
             given = np.asarray(self.theta0)
         except ValueError:
             raise ConfigError("theta0", "is not an array of numbers") from None
         if given.dtype.kind not in "iuf" or not np.isfinite(given).all():
             raise ConfigError("theta0", "must be finite numbers")
-        if given.ndim > 0 and given.size != self.scores * dim:
-            raise ConfigError("theta0", f"has {given.size} numbers, theta has {self.scores * dim}")
-        theta = np.empty((self.scores, dim))
-        theta[:] = given if given.ndim == 0 else given.reshape(theta.shape)
-        return theta
+        object.__setattr__(self, "theta0", given.astype(np.float64).tolist())
 
     def _check_options(self) -> None:
         if not isinstance(self.options, dict):
@@ -155,6 +150,17 @@ class Config:
 
     def _number(self, parameter: Parameter | None) -> float:
         return 0.0 if parameter is None else parameter.number(self.options)
+
+
+def _whole(field: str, value: Any) -> int:
+    if not is_whole(value, 1):
+        raise ConfigError(field, f"must be a whole number from 1 to {MOST}")
+    return int(value)
+
+
+def _shape(theta: Vector) -> str:
+    scores, dim = theta.shape
+    return f"{scores} × {dim}" if scores > 1 else str(dim)
 
 
 def _one_of(field: str, value: object, known: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from llr import models
+from llr.checks import check_features, check_labels
 from llr.compiled import (
     CUBE,
     INT,
@@ -66,9 +67,11 @@ def derivative(
     model: str, X: Any, y: Any = None, *, eta: float, theta0: Any = None, **options: Any
 ) -> Derivative:
     """Run SG with one η over the samples and differentiate the whole run."""
-    spec = MODELS[model] if model in MODELS else Config(model).of_model
+    spec = Config(model, None, "sg", eta, theta0, options=options).of_model
     matrix, labels = rows(X, y, spec.features, None)
     config = Config(model, matrix.shape[1], "sg", eta, theta0, options=options)
+    check_labels(config, labels)
+    check_features(matrix)
     start = config.start(matrix.shape[1])
     theta = np.empty((labels.size + 1, *start.shape))
     A = np.zeros_like(theta)

@@ -1,6 +1,6 @@
 """GEN/SG (Appendix B): learn the hyperparameter of any step θ' = F(θ, η).
 
-    η_{t+1} = η_t + α ∂ℓ_t(θ_t)·h_t
+    η_{t+1} = η_t + α (∂ℓ_t(θ_t)·h_t) e
     h_{t+1} = ∂_θF(θ_t, η_t)·h_t + ∂_ηF(θ_t, η_t)·e
     θ_{t+1} = F(θ_t, η_{t+1})
 
@@ -31,7 +31,7 @@ v', where u = log η is learnt while w looks for the mean of 4, 4, 4, …
 ...     theta0=[0.0, 0.0], eta0=np.log(1e-4), alpha=0.03,
 ... )
 >>> for _ in range(500):
-...     learner.learn(4.0)
+...     outcome = learner.learn(4.0)
 >>> print(f"w = {learner.theta[0]:.2f}, eta grew {np.exp(learner.eta) / 1e-4:.0f} times")
 w = 4.00, eta grew 165 times
 """
@@ -41,6 +41,7 @@ from typing import Any
 
 import numpy as np
 
+from llr.outcome import Outcome, Status
 from llr.types import Vector
 
 
@@ -77,14 +78,17 @@ class GenSG:
         self.h: Vector = np.zeros_like(self.theta)
         self.t = 0
 
-    def learn(self, sample: Any) -> None:
-        """Take one step."""
+    def learn(self, sample: Any) -> Outcome:
+        """Take one step; one that would leave the finite numbers is not taken."""
         alpha = self._alpha(self.t) if callable(self._alpha) else self._alpha
         before = self.eta
         slope = float(np.sum(self._gradient(self.theta, sample) * self.h))
-        self.eta = before + alpha * slope * self._e
-        self.h = self._along_theta(self.theta, before, sample, self.h) + self._along_eta(
-            self.theta, before, sample, self._e
-        )
-        self.theta = self._step(self.theta, self.eta, sample)
-        self.t += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            eta = before + alpha * slope * self._e
+            h = self._along_theta(self.theta, before, sample, self.h)
+            h = h + self._along_eta(self.theta, before, sample, self._e)
+            theta = self._step(self.theta, eta, sample)
+        if not all(np.isfinite(new).all() for new in (eta, h, theta)):
+            return Outcome(Status.DIVERGED, 0)
+        self.eta, self.h, self.theta, self.t = eta, h, theta, self.t + 1
+        return Outcome(Status.LEARNT, 1)

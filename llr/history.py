@@ -70,8 +70,11 @@ def is_sound(state: "State") -> bool:
     if t < 0 or points != len(state.history) or not 1 <= points <= CAPACITY:
         return False
     times = np.arange(points, dtype=np.float64) * stride
-    in_order = np.array_equal(state.history[:, 0], times)
-    return stride >= 1 and stride & (stride - 1) == 0 and due == points * stride > t and in_order
+    columns = COLUMNS + min(COORDINATES, state.vectors[THETA].size)
+    if state.history.shape[1] != columns or not np.array_equal(state.history[:, 0], times):
+        return False
+    power_of_two = stride >= 1 and stride & (stride - 1) == 0
+    return power_of_two and due == points * stride and due - stride <= t < due
 
 
 def make_room(state: "State", n: int) -> tuple["State", int]:
@@ -110,3 +113,12 @@ def read(state: "State", compared: bool) -> History:
     t, log_eta, eta, loss, regret = rows[:, :COLUMNS].T.copy()
     theta = rows[:, COLUMNS:].copy()
     return History(t.astype(np.int64), log_eta, eta, loss, regret if compared else None, theta)
+
+
+def before_dim(eta0: float, compared: bool) -> History:
+    """The past of a learner that does not know its dim yet: the step size it starts with."""
+    zero = np.zeros(1)
+    log_eta, eta = np.log([eta0]), np.array([eta0])
+    return History(
+        zero.astype(np.int64), log_eta, eta, zero, zero if compared else None, np.zeros((1, 0))
+    )

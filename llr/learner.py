@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from llr import packing, step
+from llr.checks import check_features, check_labels
 from llr.config import Config
-from llr.errors import DomainError, NotFiniteError, SampleError
-from llr.history import History, read
+from llr.errors import ConfigError, SampleError, StateError
+from llr.history import History, before_dim, read
 from llr.layout import ETA, LOG_ETA, LOSS, REGRET, SCRATCH, THETA, H
 from llr.outcome import Outcome, Status
 from llr.samples import matrix_of, rows
@@ -39,7 +40,7 @@ class Regret(NamedTuple):
 
 
 class Learner:
-    """A stochastic gradient learner that can also learn its step size.
+    """A stochastic gradient learner that can also learn its step size. One thread at a time.
 
     Args:
         model: which loss, a name from `llr.MODELS`.
@@ -48,7 +49,7 @@ class Learner:
         eta0: the first step size, or the only one.
         theta0: where θ starts; zero if left out.
         regret: "exact" to compare with the best parameter, where a model has an exact one.
-        schedule: f(t), for θ and log η alike, in place of √(t+2)·log(t+3) (R1).
+        schedule: f(t) ≥ 1, for θ and log η alike, in place of √(t+2)·log(t+3) (R1).
         options: of the model, the base, the rate and the tangent, such as `hessian="exact"`.
 
     The mean of a stream of numbers, from a step size ten thousand times too small:
@@ -73,8 +74,7 @@ class Learner:
         schedule: Schedule | None = None,
         **options: Any,
     ) -> None:
-        start = theta0.tolist() if isinstance(theta0, np.ndarray) else theta0
-        self._begin(Config(model, dim, algorithm, eta0, start, regret, options), None, schedule)
+        self._begin(Config(model, dim, algorithm, eta0, theta0, regret, options), None, schedule)
 
     @classmethod
     def from_config(cls, config: Config, schedule: Schedule | None = None) -> "Learner":
@@ -110,14 +110,12 @@ class Learner:
         """
         matrix, labels = rows(X, y, self.config.of_model.features, self.dim)
         before = self._state or initial(self.config, matrix.shape[1])
-        self._check(labels)
+        check_labels(self.config, labels)
         f = self._damping(before.t, labels.size)
         out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
         after = self._stepper.advance(before, matrix, labels, f, out)
         if not after.finite:
-            bad = step.first_not_finite(matrix)
-            if bad >= 0:
-                raise NotFiniteError("is not finite", int(bad))
+            check_features(matrix)
             after = self._stepper.last_finite(before, matrix, labels, f)
         self._state = after
         accepted = after.t - before.t
@@ -139,9 +137,7 @@ class Learner:
         if features == (X is None):
             raise SampleError("predict(X)" if features else "this model has none: predict()")
         matrix = matrix_of(X, self.dim) if features else np.ones((1, 1))
-        bad = step.first_not_finite(matrix)
-        if bad >= 0:
-            raise NotFiniteError("is not finite", int(bad))
+        check_features(matrix)
         state = self._state or initial(self.config, matrix.shape[1])
         scores = state.vectors.shape[1]
         out, scratch = np.empty((len(matrix), scores)), np.empty((SCRATCH, scores))
@@ -152,37 +148,81 @@ class Learner:
 
     @property
     def dim(self) -> int | None:
-        """Number of features, None until the first sample tells."""
+        """Number of features, None until the first sample tells.
+
+        >>> import llr
+        >>> llr.Learner("linear").dim is None
+        True
+        """
         return self.config.dim if self._state is None else self._state.vectors.shape[2]
 
     @property
     def t(self) -> int:
-        """Samples learnt so far."""
+        """Samples learnt so far.
+
+        >>> import llr
+        >>> llr.Learner("gaussian").t
+        0
+        """
         return 0 if self._state is None else self._state.t
 
     @property
     def theta(self) -> Vector:
-        """A copy of θ: one number a feature; for softmax classes × features."""
+        """A copy of θ: one number a feature; for softmax classes × features.
+
+        >>> import llr
+        >>> llr.Learner("linear", dim=2, theta0=[1.0, 2.0]).theta
+        array([1., 2.])
+        >>> llr.Learner("softmax", dim=2, classes=3).theta.shape
+        (3, 2)
+        """
         return self._row(THETA)
 
     @property
     def h(self) -> Vector:
-        """A copy of the tangent h, the derivative of θ with respect to log η; 0 if η is fixed."""
+        """A copy of the tangent h, the derivative of θ with respect to log η; 0 if η is fixed.
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian", algorithm="sg/sg", eta0=1.0, schedule=lambda t: 2.0)
+        >>> bool(learner.learn(4.0))
+        True
+        >>> learner.h
+        array([2.])
+        """
         return self._row(H)
 
     @property
     def log_eta(self) -> float:
-        """log η."""
+        """log η, the state that is learnt.
+
+        >>> import llr
+        >>> llr.Learner("gaussian", eta0=1.0).log_eta
+        0.0
+        """
         return self._scalar(LOG_ETA, float(np.log(self.config.eta0)))
 
     @property
     def eta(self) -> float:
-        """η, the step size as learnt so far (R19)."""
+        """η, the step size as learnt so far (R19).
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian", eta0=0.1)
+        >>> bool(learner.learn([4.0, 4.0])), learner.eta > 0.1
+        (True, True)
+        """
         return self._scalar(ETA, self.config.eta0)
 
     @property
     def loss(self) -> Loss:
-        """The progressive loss, total and mean."""
+        """The progressive loss, total and mean.
+
+        >>> import llr
+        >>> learner = llr.Learner("gaussian")
+        >>> bool(learner.learn([2.0]))
+        True
+        >>> learner.loss
+        Loss(total=2.0, mean=2.0)
+        """
         total = self._scalar(LOSS, 0.0)
         return Loss(total, total / self.t if self.t else None)
 
@@ -215,8 +255,10 @@ class Learner:
         >>> learner.history.t
         array([0, 1, 2, 3])
         """
-        state = self._state or initial(self.config, 1)
-        return read(state, self.config.comparator is not None)
+        compared = self.config.comparator is not None
+        if self._state is None:
+            return before_dim(self.config.eta0, compared)
+        return read(self._state, compared)
 
     @property
     def nbytes(self) -> int:
@@ -240,7 +282,7 @@ class Learner:
         return twin
 
     def pack(self) -> bytes:
-        """Config and state as bytes, exact to the last bit; a `schedule` is not among them.
+        """Config and state as bytes, exact to the last bit; a `schedule` has to be given again.
 
         >>> import llr
         >>> learner = llr.Learner("gaussian", eta0=0.5)
@@ -253,44 +295,40 @@ class Learner:
         state = self._state
         if state is None:
             raise SampleError("nothing to pack before dim is known: give dim, or a sample")
-        return packing.pack(self.config, state)
+        return packing.pack(self.config, state, self.schedule is not None)
 
     @classmethod
     def unpack(cls, data: bytes, schedule: Schedule | None = None) -> "Learner":
         """The learner that was packed. One with its own schedule needs it again."""
-        config, state = packing.unpack(data)
-        learner = cls.__new__(cls)
-        learner._begin(config, state, schedule)
-        return learner
+        return cls._go_on(*packing.unpack(data), schedule)
 
     def to_plain(self) -> dict[str, Any]:
         """Config and state as plain JSON values, every bit of them."""
         if self._state is None:
             raise SampleError("nothing to write before dim is known: give dim, or a sample")
-        return packing.to_plain(self.config, self._state)
+        return packing.to_plain(self.config, self._state, self.schedule is not None)
 
     @classmethod
     def from_plain(cls, plain: Any, schedule: Schedule | None = None) -> "Learner":
         """The learner that `to_plain` wrote. Raises `StateError` on anything else."""
-        config, state = packing.from_plain(plain)
+        return cls._go_on(*packing.from_plain(plain), schedule)
+
+    @classmethod
+    def _go_on(
+        cls, config: Config, state: State, scheduled: bool, schedule: Schedule | None
+    ) -> "Learner":
+        if scheduled != (schedule is not None):
+            raise StateError("was learnt with a schedule: give it" if scheduled else "had none")
         learner = cls.__new__(cls)
         learner._begin(config, state, schedule)
         return learner
-
-    def _check(self, labels: Vector) -> None:
-        bad = int(step.first_refused(self._stepper.model, self.config.model_number, labels))
-        if bad >= 0 and not np.isfinite(labels[bad]):
-            raise NotFiniteError("is not finite", bad, "y")
-        if bad >= 0:
-            domain = self.config.of_model.domain
-            raise DomainError(f"{labels[bad]:g} is outside the domain: {domain}", bad, "y")
 
     def _damping(self, t: int, n: int) -> Vector:
         if self.schedule is None:
             return np.empty(0)
         f = np.array([self.schedule(s) for s in range(t, t + n)], np.float64)
-        if not np.all(np.isfinite(f) & (f > 0.0)):
-            raise ValueError("schedule: f(t) must be finite and above 0")
+        if not np.all(np.isfinite(f) & (f >= 1.0)):
+            raise ConfigError("schedule", "f(t) must be finite, and 1 or more")
         return f
 
     def _natural(self, out: Vector) -> Vector:

@@ -12,7 +12,7 @@ class Status(Enum):
     LEARNT = "every sample was learnt"
     DIVERGED = (
         "the next step would leave the finite numbers; the learner stays at its last finite "
-        "state: start again with a smaller eta0"
+        "state: start again with a smaller eta0, or scale the samples"
     )
 
 

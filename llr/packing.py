@@ -19,7 +19,7 @@ import numpy as np
 from llr import history
 from llr.config import Config
 from llr.errors import LLRError, StateError
-from llr.state import ARRAYS, State, aligned, initial
+from llr.state import ARRAYS, State, aligned, shapes
 from llr.types import Array
 
 MAGIC = b"LLR1"
@@ -27,12 +27,13 @@ VERSION = 1
 HEAD = struct.Struct("<4sII")
 
 
-def pack(config: Config, state: State) -> bytes:
-    """Config and state as bytes."""
+def pack(config: Config, state: State, scheduled: bool = False) -> bytes:
+    """Config and state as bytes; `scheduled` says that a schedule of the caller's belongs to it."""
     arrays = _used(state)
     header = json.dumps(
         {
             "version": VERSION,
+            "scheduled": scheduled,
             "config": asdict(config),
             "arrays": {name: array.shape for name, array in arrays.items()},
         }
@@ -42,34 +43,38 @@ def pack(config: Config, state: State) -> bytes:
     return MAGIC + struct.pack("<I", zlib.crc32(checked)) + checked
 
 
-def unpack(data: bytes) -> tuple[Config, State]:
+def unpack(data: bytes) -> tuple[Config, State, bool]:
     """What `pack` was given. Raises `StateError` on anything else."""
     header, body = _open(data)
     with _as_state_errors():
-        return _checked(header, _arrays(header["arrays"], body))
+        config, state = _checked(header, _arrays(header["arrays"], body))
+        return config, state, header["scheduled"] is True
 
 
-def to_plain(config: Config, state: State) -> dict[str, Any]:
+def to_plain(config: Config, state: State, scheduled: bool = False) -> dict[str, Any]:
     """Config and state as JSON values; a float's shortest decimal form is exact."""
     arrays = {
         name: {"shape": list(array.shape), "data": array.ravel().tolist()}
         for name, array in _used(state).items()
     }
-    return {"version": VERSION, "config": asdict(config), "arrays": arrays}
+    head = {"version": VERSION, "scheduled": scheduled, "config": asdict(config)}
+    return head | {"arrays": arrays}
 
 
-def from_plain(plain: Any) -> tuple[Config, State]:
+def from_plain(plain: Any) -> tuple[Config, State, bool]:
     """What `to_plain` was given. Raises `StateError` on anything else."""
     with _as_state_errors():
         arrays: dict[str, Any] = {}
         for name in ARRAYS:
             given = plain["arrays"][name]
             dtype = np.int64 if name == "counts" else np.float64
-            if not all(type(n) in (int, float) for n in given["data"]):
+            kinds = {int} if name == "counts" else {int, float}
+            if not {type(n) for n in given["data"]} <= kinds:
                 raise StateError(f"{name}: not all numbers")
             arrays[name] = np.array(given["data"], dtype).reshape([int(n) for n in given["shape"]])
         arrays["vectors"] = aligned(arrays["vectors"])
-        return _checked(plain, arrays)
+        config, state = _checked(plain, arrays)
+        return config, state, plain["scheduled"] is True
 
 
 def _used(state: State) -> dict[str, Array]:
@@ -80,7 +85,7 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, St
     if header["version"] != VERSION:
         raise StateError(f"format {header['version']}: this library reads format {VERSION}")
     config, state = Config(**header["config"]), State(**arrays)
-    _check(state, initial(config, state.vectors.shape[2]))
+    _check(config, state)
     return config, state
 
 
@@ -93,7 +98,7 @@ def _as_state_errors() -> Iterator[None]:
         raise
     except LLRError as wrong:
         raise StateError(f"a config that does not exist: {wrong}") from None
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as wrong:
+    except (LookupError, TypeError, ValueError, OverflowError, MemoryError) as wrong:
         raise StateError(f"not a packed state: {wrong!r:.200}") from None
 
 
@@ -107,7 +112,7 @@ def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
     end = HEAD.size + length
     try:
         header = json.loads(data[HEAD.size : end])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise StateError("damaged: the header is not JSON") from None
     if not isinstance(header, dict):
         raise StateError("damaged: the header is not an object")
@@ -133,12 +138,12 @@ def _arrays(shapes: dict[str, list[int]], body: bytes) -> dict[str, Any]:
     return arrays
 
 
-def _check(state: State, expected: State) -> None:
+def _check(config: Config, state: State) -> None:
     """The shapes this config has, finite numbers, and a history that fits its counts."""
-    for name in ARRAYS[:-1]:
-        if getattr(state, name).shape != getattr(expected, name).shape:
+    for name, shape in shapes(config, state.vectors.shape[2]).items():
+        if getattr(state, name).shape != shape:
             raise StateError(f"{name}: not the shape this config has")
     if not state.finite or not np.isfinite(state.history).all():
         raise StateError("not all numbers are finite")
-    if state.history.shape[1] != expected.history.shape[1] or not history.is_sound(state):
+    if not history.is_sound(state):
         raise StateError("history: does not fit the counts")

@@ -1,6 +1,7 @@
 """A setting of a model, a base, a rate or the tangent: its name, its kind and what it may be."""
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ class Parameter:
         low: for a real, what it must be above; for a whole number, the least.
         high: for a real, what it must be below.
         choices: the words of a choice; a kernel sees the position.
+        example: a value to try it with; the default if left out.
 
     >>> Parameter("level", "which quantile", "real", 0.5, 0.0, 1.0).number({"level": 0.9})
     0.9
@@ -33,6 +35,7 @@ class Parameter:
     low: float = 0.0
     high: float = math.inf
     choices: tuple[str, ...] = ()
+    example: Any = None
 
     def number(self, options: dict[str, Any]) -> float:
         """The value in `options`, checked, as a kernel sees it."""
@@ -40,7 +43,7 @@ class Parameter:
         if value is None:
             raise ConfigError(f"options.{self.name}", f"is needed: {self.summary}")
         if self.name in options and not self._admits(value):
-            raise ConfigError(f"options.{self.name}", f"must be {self._domain()}")
+            raise ConfigError(f"options.{self.name}", f"must be {self.domain}")
         return float(self.choices.index(value) if self.kind == "choice" else value)
 
     def _admits(self, value: Any) -> bool:
@@ -52,7 +55,9 @@ class Parameter:
             return is_whole(value, int(self.low))
         return is_real(value) and self.low < value < self.high
 
-    def _domain(self) -> str:
+    @property
+    def domain(self) -> str:
+        """What it may be, in words."""
         if self.kind == "flag":
             return "true or false"
         if self.kind == "choice":
@@ -65,10 +70,19 @@ class Parameter:
 
 
 def is_real(value: Any) -> bool:
-    """A finite number that is not a truth value."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """A number, not a truth value, that is finite as a float."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def is_whole(value: Any, least: int) -> bool:
     """A whole number from `least` up, small enough to count something with."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+    return (
+        isinstance(value, numbers.Integral)
+        and not isinstance(value, bool)
+        and least <= int(value) <= MOST
+    )

@@ -54,12 +54,26 @@ def numbers(values: Any, field: str) -> Array:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ShapeError("rows of different lengths", field=field) from None
-    if array.size == 0 and array.dtype == np.float64:
-        return array
+        raise ShapeError("rows of different lengths", _odd_one(values), field) from None
     if array.dtype.kind not in REAL_KINDS:
-        raise DtypeError(f"is {array.dtype}, must be integers or floats", field=field)
+        raise DtypeError("must be integers or floats", _not_numbers(values), field)
     return array
+
+
+def _odd_one(rows: Any) -> int | None:
+    """The first row that is not as long as the one before it."""
+    sizes = [np.size(row) if np.ndim(row) else -1 for row in _each(rows)]
+    return next((i for i in range(1, len(sizes)) if sizes[i] != sizes[0]), None)
+
+
+def _not_numbers(values: Any) -> int | None:
+    """The first row, or label, that is not made of integers or floats."""
+    kinds = (np.asarray(one).dtype.kind for one in _each(values))
+    return next((i for i, kind in enumerate(kinds) if kind not in REAL_KINDS), None)
+
+
+def _each(values: Any) -> list[Any]:
+    return list(values) if np.iterable(values) and not isinstance(values, str | bytes) else []
 
 
 def _alone(X: Any, y: Any) -> Any:

@@ -63,20 +63,30 @@ class State:
         return replace(self.draft(), history=self.history.copy())
 
 
+def shapes(config: Config, dim: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays but the history, whose rows come with the samples."""
+    memory = MEMORY_ROWS if config.memory else 0
+    rows = OWN + config.of_algorithm.base.rows + memory
+    compared = config.comparator.size(dim) if config.comparator else 0
+    return {
+        "vectors": (rows, config.scores, dim),
+        "scalars": (SCALARS,),
+        "counts": (COUNTS,),
+        "statistics": (compared,),
+    }
+
+
 def initial(config: Config, dim: int) -> State:
     """The state before the first sample."""
     theta0 = config.start(dim)
-    memory = MEMORY_ROWS if config.memory else 0
-    rows = OWN + config.of_algorithm.base.rows + memory
-    vectors = np.zeros((rows, *theta0.shape))
+    shape = shapes(config, dim)
+    vectors, scalars = np.zeros(shape["vectors"]), np.zeros(shape["scalars"])
     vectors[THETA] = theta0
-    scalars = np.zeros(SCALARS)
     scalars[LOG_ETA], scalars[ETA] = math.log(config.eta0), config.eta0  # R10: the rest is 0
-    statistics = np.zeros(0)
-    if config.comparator is not None:
-        statistics = np.zeros(config.comparator.size(dim))
+    statistics = np.zeros(shape["statistics"])
+    if config.comparator:
         config.comparator.start(statistics, theta0.ravel())
-    counts = np.zeros(COUNTS, np.int64)
+    counts = np.zeros(shape["counts"], np.int64)
     counts[STRIDE] = 1
     past = history.begin(vectors, scalars, counts)
     return State(aligned(vectors), scalars, counts, statistics, past)

@@ -10,8 +10,9 @@ For a base, a rate and a model, with g = ∂ℓ_t(θ_t):
 One by one, in blocks or as a stream, samples go through this one loop, so the results agree to the
 last bit.
 
-The loop does not look out for infinity and NaN. Every update adds to what was there, so a number
-that stops being finite stays so, and one look at the end of a block is enough (`llr.state`).
+The loop does not look out for infinity and NaN. Every update of the state adds to what was there,
+so a number of the state that stops being finite stays so, and one look at the end of a block is
+enough (`llr.stepper`).
 """
 
 import math

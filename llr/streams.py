@@ -32,7 +32,7 @@ class Stream:
         dim: number of features.
         truth: the θ that produced it.
         theta0: where the paper starts on it.
-        mixing: M of the regression, whose first row of θᵀM the paper's figures show.
+        mixing: M of the regression, whose first entry of θᵀM the paper's figures show.
     """
 
     name: str

@@ -1,32 +1,39 @@
 """Random samples for every registered model, for the suites that run over the registries."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 import llr
+from llr.parameter import Parameter
 from llr.types import Vector
 
-OPTIONS: dict[str, dict[str, Any]] = {"softmax": {"classes": 3}, "quantile": {"level": 0.8}}
 DIM = 4
 
 
+def tried(parameters: Iterable[Parameter]) -> dict[str, Any]:
+    """Options with the examples their parameters give."""
+    return {p.name: p.example for p in parameters if p.example is not None}
+
+
 def options_of(model: str) -> dict[str, Any]:
-    """What a learner of this model has to be given, with a dim if the model has features."""
-    needed = OPTIONS.get(model, {})
-    return needed | {"dim": DIM} if llr.MODELS[model].features else needed
+    """A learner's arguments for this model: its options, and a dim if it has features."""
+    spec = llr.MODELS[model]
+    return tried(spec.parameters) | ({"dim": DIM} if spec.features else {})
+
+
+def config_of(model: str, **others: Any) -> llr.Config:
+    """The same as a config."""
+    options = options_of(model)
+    return llr.Config(model, options.pop("dim", None), options=options, **others)
 
 
 def labels_of(model: str, rng: np.random.Generator, n: int) -> Vector:
     """Labels from the model's own domain; a registered model needs nothing but its `admits`."""
-    spec = llr.MODELS[model]
-    classes = OPTIONS.get(model, {}).get("classes", 0)
-    number = (
-        float(classes)
-        if classes
-        else llr.Config(model, options=OPTIONS.get(model, {})).model_number
-    )
-    candidates = np.concatenate([rng.normal(size=8 * n + 64), rng.integers(0, 4, 8 * n + 64)])
+    spec, number = llr.MODELS[model], config_of(model).model_number
+    whole = rng.integers(-1, 4, 8 * n + 64)
+    candidates = np.concatenate([rng.normal(size=8 * n + 64), whole, rng.random(8 * n + 64)])
     rng.shuffle(candidates)
     admitted = np.array([y for y in candidates if spec.admits(float(y), number)][:n])
     assert admitted.size == n
@@ -44,15 +51,5 @@ def samples_of(model: str, seed: int, n: int) -> tuple[Vector, ...]:
 
 def theta0_of(model: str, seed: int) -> Vector:
     """A start away from zero."""
-    rng = np.random.default_rng(seed)
-    size = (
-        llr.Config(model, **config_of(model)).start(DIM if llr.MODELS[model].features else 1).size
-    )
-    return rng.normal(size=size) * 0.3
-
-
-def config_of(model: str) -> dict[str, Any]:
-    """`options_of` in the form of `llr.Config`."""
-    options = dict(options_of(model))
-    dim = options.pop("dim", None)
-    return {"dim": dim, "options": options}
+    size = config_of(model).start(DIM if llr.MODELS[model].features else 1).size
+    return np.random.default_rng(seed).normal(size=size) * 0.3

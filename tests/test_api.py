@@ -177,7 +177,9 @@ def test_if_match_learns_only_from_that_t(client: TestClient) -> None:
 def test_ndjson_is_acknowledged_block_by_block(client: TestClient) -> None:
     create(client)
     lines = b"".join(b'{"x":[1,%d],"y":1}\n' % (i % 7) for i in range(100_000))
-    answer = client.post(SAMPLES, content=lines, headers=NDJSON | {"accept": NDJSON["content-type"]})
+    answer = client.post(
+        SAMPLES, content=lines, headers=NDJSON | {"accept": NDJSON["content-type"]}
+    )
     acks = [json.loads(line) for line in answer.text.splitlines()]
     assert len(acks) > 1
     assert sum(ack["accepted"] for ack in acks) == 100_000

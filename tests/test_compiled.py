@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import pytest
 
-from llr import compiled
+from llr import compiled, kernel_cache
 
 FIRST_STEP = "import llr; assert llr.Learner('gaussian').learn([1.0, 2.0])"
 
@@ -31,12 +31,50 @@ def test_the_first_process_says_that_it_compiles_and_the_second_finds_it_done(
     assert second.strip() == "1"
 
 
+COLD_IN_THREADS = """
+import threading, llr
+barrier, learnt = threading.Barrier(4), []
+def run():
+    barrier.wait()
+    learnt.append(bool(llr.Learner("gaussian").learn([1.0, 2.0])))
+threads = [threading.Thread(target=run) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert learnt == [True] * 4, learnt
+"""
+
+
+def test_the_first_calls_may_come_from_several_threads_at_once() -> None:
+    run(COLD_IN_THREADS, kernel_cache.folder().parent)
+
+
 def test_the_cache_is_keyed_by_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compiled, "PACKAGE", tmp_path)
+    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path)
     (tmp_path / "part.py").write_text("x = 1")
-    before = compiled.cache_folder.__wrapped__()
+    before = kernel_cache.digest()
     (tmp_path / "part.py").write_text("x = 2")
-    assert compiled.cache_folder.__wrapped__() != before
+    assert kernel_cache.digest() != before
+
+
+def test_a_folder_that_cannot_be_written_is_copied_to_one_that_can(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    baked = tmp_path / f"kernels-{kernel_cache.digest()}"
+    baked.mkdir()
+    (baked / "learn.compiled").touch()
+    monkeypatch.setenv("LLR_KERNELS", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "_writable", lambda _: False)
+    used = kernel_cache.folder.__wrapped__()
+    assert used != baked
+    assert (used / "learn.compiled").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_no_reason_to_fail(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LLR_KERNELS", str(tmp_path / "file" / "kernels"))
+    assert kernel_cache.folder.__wrapped__().is_dir()
 
 
 def test_numbas_own_setting_is_left_as_it_was() -> None:

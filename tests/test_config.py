@@ -19,6 +19,8 @@ import llr
         ("eta0", {"eta0": float("inf")}),
         ("eta0", {"eta0": "0.1"}),
         ("eta0", {"eta0": True}),
+        ("eta0", {"eta0": 10**400}),
+        ("theta0", {"model": "softmax", "dim": 2, "classes": 3, "theta0": [[1, 2, 3], [4, 5, 6]]}),
         ("regret", {"regret": "maybe"}),
         ("dim", {"dim": 0}),
         ("dim", {"dim": 2.0}),
@@ -76,3 +78,9 @@ def test_a_learner_from_a_config_is_the_same_learner() -> None:
     made = llr.Learner.from_config(config)
     named = llr.Learner("quantile", 2, "svrg/sg", 0.1, np.array([1.0, 2.0]), level=0.3)
     assert made.pack() == named.pack()
+
+
+def test_numbers_of_numpy_are_as_good_as_pythons() -> None:
+    theta0 = [np.float32(1), np.float32(2)]
+    learner = llr.Learner("linear", dim=np.int64(2), eta0=np.float32(0.5), theta0=theta0)
+    assert llr.Learner.unpack(learner.pack()).theta.tolist() == [1.0, 2.0]

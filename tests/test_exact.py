@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples_of import OPTIONS, options_of, samples_of, theta0_of
+from samples_of import options_of, samples_of, theta0_of, tried
 
 import llr
 from llr.types import Vector
 
-SMOOTH = [name for name in llr.MODELS if name not in ("quantile", "huber")]
+SMOOTH = [name for name, model in llr.MODELS.items() if model.smooth]
 STEPS = 40
 
 
@@ -23,7 +23,7 @@ def total_loss(model: str, samples: tuple[Vector, ...], theta0: Vector, eta: flo
 @pytest.mark.parametrize("model", SMOOTH)
 def test_lemma_1_is_the_slope_of_the_whole_run(model: str) -> None:
     samples, theta0 = samples_of(model, 1, STEPS), theta0_of(model, 1)
-    own = OPTIONS.get(model, {})
+    own = tried(llr.MODELS[model].parameters)
     exact = llr.exact.derivative(model, *samples, eta=0.2, theta0=theta0, **own)
     step = 1e-5
     up = total_loss(model, samples, theta0, 0.2 * math.exp(step))
@@ -63,7 +63,6 @@ def test_proposition_1_lambda_is_the_slope_along_all_past_log_etas(model: str) -
     )
     etas: list[float] = []
     for t in range(11):
-        before = learner.log_eta
         assert learner.learn(*(column[t : t + 1] for column in samples))
         etas.append(learner.eta)
     before = learner.log_eta
@@ -89,3 +88,14 @@ def test_the_quadratic_way_differentiates_each_prefix_at_its_own_eta() -> None:
 def test_an_unknown_model_is_a_config_error() -> None:
     with pytest.raises(llr.ConfigError):
         llr.exact.derivative("nonsense", [1.0], eta=0.1)
+
+
+@pytest.mark.parametrize("label", [5e7, -3.0, float("nan"), 0.5])
+def test_labels_are_checked_before_anything_is_computed(label: float) -> None:
+    with pytest.raises(llr.SampleError):
+        llr.exact.derivative("softmax", [[1.0, 2.0]] * 2, [label, 0.0], eta=0.1, classes=3)
+
+
+def test_features_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(llr.NotFiniteError):
+        llr.exact.derivative("linear", [[1.0], [float("inf")]], [0.0, 0.0], eta=0.1)

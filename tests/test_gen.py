@@ -60,3 +60,11 @@ def test_alpha_may_depend_on_t_and_eta_may_be_a_vector() -> None:
     assert learner.t == 5
     assert learner.eta[0] > 0.1
     assert learner.eta[1] == 0.2
+
+
+def test_a_step_out_of_the_finite_numbers_is_not_taken() -> None:
+    learner = sg_in_log_eta(0.0, 5.0, 1.0)
+    outcomes = [bool(learner.learn(1.0)) for _ in range(50)]
+    assert not outcomes[-1]
+    assert np.isfinite(learner.theta).all()
+    assert learner.t == sum(outcomes)

@@ -1,6 +1,7 @@
 """Who may import whom, and what the library must not touch."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,12 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: str(getattr(v, "name", v)))
 def test_a_layer_imports_only_what_it_may(package: str, path: Path) -> None:
     assert not imported(path) & FORBIDDEN[package]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "llr").rglob("*.py")), ids=lambda path: path.name)
+def test_the_library_needs_numpy_and_numba_only(path: Path) -> None:
+    outside = {name for name in imported(path) if "." not in name} - sys.stdlib_module_names
+    assert outside <= {"llr", "numpy", "numba"}
 
 
 def test_every_public_name_of_the_library_is_sorted_and_documented() -> None:

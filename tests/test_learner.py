@@ -79,12 +79,15 @@ def test_a_copy_goes_its_own_way() -> None:
 
 def test_a_view_stays_where_it_was_taken() -> None:
     learner = llr.Learner("gaussian", eta0=0.5)
-    assert learner.learn([1.0, 2.0])
-    view, before = learner.view(), learner.pack()
-    assert learner.learn([3.0] * 2000)
-    assert view.t == 2
-    assert view.pack() == before
-    assert 0 < view.nbytes < learner.nbytes
+    for n in (2, 509, 512):  # 511 is the last point before the past is thinned
+        assert learner.learn([1.0] * n)
+        view, before = learner.view(), learner.pack()
+        past = view.history.theta.copy()
+        assert learner.copy().learn([3.0] * 2000)
+        assert learner.learn([3.0] * 2)
+        assert view.pack() == before
+        np.testing.assert_array_equal(view.history.theta, past)
+    assert view.nbytes > 0
 
 
 def test_nothing_to_learn_is_learnt() -> None:
@@ -104,8 +107,8 @@ def test_divergence_is_an_outcome_with_advice() -> None:
 
 
 def test_a_schedule_must_be_finite_and_positive() -> None:
-    learner = llr.Learner("gaussian", schedule=lambda t: 0.0)
-    with pytest.raises(ValueError, match="above 0"):
+    learner = llr.Learner("gaussian", schedule=lambda t: 0.5)
+    with pytest.raises(llr.ConfigError, match="1 or more"):
         learner.learn([1.0])
     assert learner.t == 0
 

@@ -1,5 +1,6 @@
 import json
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -52,6 +53,7 @@ def test_foreign_bytes_are_refused(data: bytes) -> None:
         [],
         {},
         {"version": 2, "config": {}, "arrays": {}},
+        {"version": 1, "config": {"model": "softmax", "options": {"classes": 2 * 10**9}}},
         {"version": 1, "config": {"model": "nonsense"}, "arrays": {}},
         {"version": 1, "config": {"model": "gaussian", "wrong": 1}, "arrays": {}},
         {"version": 1, "config": {"model": "gaussian"}, "arrays": {}},
@@ -63,6 +65,42 @@ def test_foreign_bytes_are_refused(data: bytes) -> None:
 def test_a_forged_header_with_a_right_checksum_is_refused(header: object) -> None:
     with pytest.raises(llr.StateError):
         llr.Learner.unpack(forged(header))
+
+
+def test_a_small_forged_state_does_not_ask_for_a_large_one() -> None:
+    dim = 20_000
+    body = np.zeros(2 * dim).tobytes() + np.zeros(7).tobytes() + np.zeros(4).tobytes()
+    shapes = {"vectors": [2, 1, dim], "scalars": [7], "counts": [4], "statistics": [0]}
+    header = {
+        "version": 1,
+        "scheduled": False,
+        "config": {"model": "linear", "regret": "exact"},
+        "arrays": shapes | {"history": [0, 69]},
+    }
+    tracemalloc.start()
+    with pytest.raises(llr.StateError, match="statistics"):
+        llr.Learner.unpack(forged(header, body))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+def test_a_deeply_nested_header_is_refused() -> None:
+    text = b"[" * 200_000
+    tail = struct.pack("<I", len(text)) + text
+    with pytest.raises(llr.StateError):
+        llr.Learner.unpack(MAGIC + struct.pack("<I", zlib.crc32(tail)) + tail)
+
+
+def test_a_learner_with_a_schedule_needs_it_again() -> None:
+    learner = llr.Learner("gaussian", schedule=lambda t: t + 1.0)
+    assert learner.learn([1.0, 2.0])
+    with pytest.raises(llr.StateError, match="schedule"):
+        llr.Learner.unpack(learner.pack())
+    again = llr.Learner.unpack(learner.pack(), schedule=lambda t: t + 1.0)
+    assert again.learn(3.0)
+    assert learner.learn(3.0)
+    assert again.pack() == learner.pack()
 
 
 def test_arrays_of_another_config_are_refused() -> None:
@@ -113,10 +151,13 @@ def test_foreign_json_is_refused(plain: object) -> None:
         llr.Learner.from_plain(plain)
 
 
-@pytest.mark.parametrize("value", [None, "1", True, 1e999, 10**400])
-def test_plain_json_with_a_wrong_number_is_refused(value: object) -> None:
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [*(("scalars", v) for v in (None, "1", True, 1e999, 10**400)), ("counts", 0.7)],
+)
+def test_plain_json_with_a_wrong_number_is_refused(array: str, value: object) -> None:
     plain = llr.Learner("gaussian").to_plain()
-    plain["arrays"]["scalars"]["data"][0] = value
+    plain["arrays"][array]["data"][0] = value
     with pytest.raises(llr.StateError):
         llr.Learner.from_plain(plain)
 

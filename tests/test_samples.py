@@ -66,3 +66,17 @@ def test_what_is_not_samples_is_refused_with_a_typed_error(
 def test_ten_to_the_400_is_not_a_finite_number() -> None:
     with pytest.raises(llr.SampleError):
         llr.Learner("linear", dim=1).learn([[10**400]], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "index"),
+    [
+        ([[1.0, 2.0], [1.0]], [1.0, 2.0], 1),
+        ([[1.0, 2.0], ["a", "b"]], [1.0, 2.0], 1),
+        ([[1.0, 2.0], [3.0, 4.0]], [1.0, None], 1),
+    ],
+)
+def test_the_error_names_the_sample(X: Any, y: Any, index: int) -> None:
+    with pytest.raises(llr.SampleError, match=f"sample {index}") as caught:
+        llr.Learner("linear", dim=2).learn(X, y)
+    assert caught.value.index == index

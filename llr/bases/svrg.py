@@ -60,5 +60,7 @@ BASE = Base(
     summary="stochastic gradient with its variance reduced, not damped",
     rows=2,
     step=step,
-    parameter=Parameter("refresh", "samples between two base points, never if 0", "whole", 0),
+    parameter=Parameter(
+        "refresh", "samples between two base points, never if 0", "whole", 0, example=7
+    ),
 )

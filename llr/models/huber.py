@@ -34,5 +34,6 @@ MODEL = Model(
     curvature=curvature,
     mean=linear.mean,
     admits=linear.admits,
+    smooth=False,
     parameter=Parameter("delta", "where an error begins to count as an outlier", "real", 1.0),
 )

@@ -67,7 +67,7 @@ def observe(statistics: Vector, room: Vector, x: Vector, y: float, t: int) -> fl
     gain = error / alpha
     for j in range(dim):
         theta[j] += gain * b[j]
-    statistics[0] += loss / alpha
+    statistics[0] += loss / alpha + 0.0 * alpha  # an infinite α must not pass unnoticed
     return loss
 
 
@@ -84,7 +84,8 @@ def best(statistics: Vector, theta0: Vector, t: int) -> float:
     """R18: min over θ of Σ ½(y_s − θ·x_s)², without the ridge.
 
     With u = θ_ridge − θ_0 and S = Σ x xᵀ it is J − ½ε|u|² − ½ε² uᵀS⁺u: what the ridge itself
-    costs, and what θ_ridge loses to the true minimiser.
+    costs, and what θ_ridge loses to the true minimiser. A direction in which Σ (x·v)² stays far
+    below ε is not told from one never seen: there the minimum of the ridge's objective stands.
     """
     u = statistics[1 : 1 + theta0.size] - theta0
     trace, once, twice = _weigh(statistics, u, np.empty(2 * u.size))
@@ -122,7 +123,7 @@ def _weigh(statistics: Vector, u: Vector, room: Vector) -> tuple[float, float, f
 def _pull(P: Vector, u: Vector) -> float:
     """uᵀS⁺u where S = P⁻¹ − εI; directions never seen have no part in u."""
     spread, directions = np.linalg.eigh(P)
-    s = 1.0 / spread - RIDGE
+    s = 1.0 / np.maximum(spread, np.finfo(float).tiny) - RIDGE
     seen = s > 1e-9 * RIDGE
     return float(np.sum((directions.T @ u)[seen] ** 2 / s[seen]))
 

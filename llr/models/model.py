@@ -48,6 +48,7 @@ class Model:
         classes: whether there is a score per class (a vector model).
         parameter: the model's own number, if it has one; for a vector model its classes.
         comparator: the exact best parameter, where sufficient statistics exist.
+        smooth: whether the loss has a curvature everywhere.
     """
 
     name: str
@@ -62,3 +63,9 @@ class Model:
     classes: bool = False
     parameter: Parameter | None = None
     comparator: Comparator | None = None
+    smooth: bool = True
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its options."""
+        return () if self.parameter is None else (self.parameter,)

@@ -20,7 +20,7 @@ def residual(s: float, y: float, p: float) -> float:
     """p above, p − 1 below."""
     if y > s:
         return p
-    return p - 1.0 if y < s else 0.0
+    return p - 1.0 if y < s else y - s  # 0, or NaN if s is
 
 
 @part
@@ -38,5 +38,8 @@ MODEL = Model(
     curvature=curvature,
     mean=linear.mean,
     admits=linear.admits,
-    parameter=Parameter("level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0),
+    smooth=False,
+    parameter=Parameter(
+        "level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0, example=0.8
+    ),
 )

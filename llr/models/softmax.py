@@ -78,5 +78,5 @@ MODEL = Model(
     mean=mean,
     admits=admits,
     classes=True,
-    parameter=Parameter("classes", "how many classes there are", "whole", low=2),
+    parameter=Parameter("classes", "how many classes there are", "whole", low=2, example=3),
 )

@@ -260,5 +260,5 @@ class Session:
 def _advice(at: int) -> str:
     return (
         f"sample {at} of the session would make it leave the finite numbers; nothing of this body "
-        "was learnt. Create the session again with a smaller eta0"
+        "was learnt. Create the session again with a smaller eta0, or scale the samples"
     )
