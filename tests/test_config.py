@@ -81,6 +81,6 @@ def test_a_learner_from_a_config_is_the_same_learner() -> None:
 
 
 def test_numbers_of_numpy_are_as_good_as_pythons() -> None:
-    theta0 = [np.float32(1), np.float32(2)]
-    learner = llr.Learner("linear", dim=np.int64(2), eta0=np.float32(0.5), theta0=theta0)
+    theirs: dict[str, Any] = {"dim": np.int64(2), "eta0": np.float32(0.5)}
+    learner = llr.Learner("linear", theta0=[np.float32(1), np.float32(2)], **theirs)
     assert llr.Learner.unpack(learner.pack()).theta.tolist() == [1.0, 2.0]
