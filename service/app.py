@@ -36,7 +36,7 @@ class App:
     def __init__(self, settings: Settings) -> None:
         self.context = Context(settings, Metrics())
         self.inner = _fastapi(self.context)
-        outer: ASGIApp = Front(self.inner, Ingest(self.context), settings, self.context.metrics)
+        outer: ASGIApp = Front(self.inner, Ingest(self.context), self.context)
         if settings.cors_origins:
             outer = CORSMiddleware(
                 outer,

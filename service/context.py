@@ -1,16 +1,21 @@
 """What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
 
 import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
 
-from service.front import NAME
 from service.metrics import Metrics
+from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.hub import Hub
 from service.settings import Settings
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+"""What a session may be called."""
 
 
 @dataclass
@@ -22,6 +27,7 @@ class Context:
         metrics: what is counted.
         hub: the sessions; there once the app has started.
         streams: open event streams.
+        bodies: bytes of the bodies being worked on.
         readers: tasks that wait for more of a body.
         draining: whether the service was told to stop.
     """
@@ -30,6 +36,7 @@ class Context:
     metrics: Metrics
     hub: Hub | None = None
     streams: int = 0
+    bodies: int = 0
     readers: set["asyncio.Task[None]"] = field(default_factory=set)
     draining: bool = False
 
@@ -39,6 +46,21 @@ class Context:
         if self.hub is None:
             raise RuntimeError("the app has not started")
         return self.hub
+
+    @contextlib.contextmanager
+    def room_for(self, headers: Iterable[tuple[bytes, bytes]]) -> Iterator[None]:
+        """Room for the body of a request, as large as its headers say; 503 if there is none."""
+        length = dict(headers).get(b"content-length", b"")
+        size = int(length) if length.isdigit() and len(length) < 16 else self.settings.max_body
+        size = min(size, self.settings.max_body)
+        if self.bodies + size > self.settings.max_bodies:
+            wait = {"Retry-After": "1"}
+            raise Problem("unavailable", "too many large bodies at once, send again", headers=wait)
+        self.bodies += size
+        try:
+            yield
+        finally:
+            self.bodies -= size
 
     def drain(self) -> None:
         """The service is about to stop: open streams end, in both directions."""

@@ -10,20 +10,18 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pydantic_core import to_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import logs
+from service.context import NAME, Context
 from service.keys import Role, authenticate, require
 from service.limits import ClientGone, read_body
-from service.metrics import Metrics
-from service.problems import MEDIA_TYPE, Problem
-from service.settings import Settings
+from service.problems import Problem
+from service.replies import send_problem
 
 log = logging.getLogger("service")
 
 PUBLIC = {"/", "/livez", "/readyz", "/docs", "/openapi.json"}
-NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 SAMPLES = re.compile(rf"/v1/sessions/({NAME})/samples")
 SAMPLES_ROUTE = "/v1/sessions/{name}/samples"
 ROLES: dict[tuple[str, str], Role] = {
@@ -49,9 +47,9 @@ def needed(method: str, path: str) -> Role:
 class Front:
     """Wraps the app; samples go straight to `ingest`, past routers and middlewares."""
 
-    def __init__(self, app: ASGIApp, ingest: Ingest, settings: Settings, metrics: Metrics) -> None:
-        self._app, self._ingest = app, ingest
-        self._settings, self._metrics = settings, metrics
+    def __init__(self, app: ASGIApp, ingest: Ingest, context: Context) -> None:
+        self._app, self._ingest, self._context = app, ingest, context
+        self._settings, self._metrics = context.settings, context.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -81,13 +79,15 @@ class Front:
             scope["llr.route"] = SAMPLES_ROUTE
             await self._ingest(match[1], scope, receive, send)
             return
-        if method in ("PUT", "POST", "PATCH"):
+        if method not in ("PUT", "POST", "PATCH"):
+            await self._app(scope, receive, send)
+            return
+        with self._context.room_for(scope["headers"]):
             limits = (settings.max_body, settings.body_timeout, settings.min_rate)
             body = await read_body(receive, scope["headers"], *limits)
             if body and not _is_json(scope["headers"]):
                 raise Problem("unsupported-type", "send application/json")
-            receive = _replay(body, receive)
-        await self._app(scope, receive, send)
+            await self._app(scope, _replay(body, receive), send)
 
     def _account(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
         matched: Any = scope.get("route")
@@ -118,21 +118,6 @@ class _Answer:
     async def problem(self, problem: Problem) -> None:
         if not self.status:
             await send_problem(problem, self)
-
-
-async def send_problem(problem: Problem, send: Send) -> None:
-    """Answer with a problem."""
-    headers = {"content-type": MEDIA_TYPE} | problem.headers
-    body = to_json(problem.body(), inf_nan_mode="null")
-    await send_body(send, problem.kind.status, body, headers)
-
-
-async def send_body(send: Send, status: int, body: bytes, headers: dict[str, Any]) -> None:
-    """Answer with a whole body."""
-    raw = [(name.lower().encode(), str(value).encode("latin-1")) for name, value in headers.items()]
-    raw.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _is_json(headers: list[tuple[bytes, bytes]]) -> bool:

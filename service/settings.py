@@ -109,6 +109,12 @@ class Settings(BaseSettings):
         le=4 * GIB,
         description="Largest JSON or npy body. NDJSON has no end.",
     )
+    max_bodies: Size = Field(
+        default=GIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes of all JSON and npy bodies being worked on; beyond it they get 503.",
+    )
     max_line: Size = Field(default=MIB, ge=KIB, le=GIB, description="Longest line of NDJSON.")
     block_bytes: Size = Field(
         default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."

@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 
 import llr
 from llr.streams import STREAMS
+from service.app import App
+from service.settings import Settings
 
 JSON = {"content-type": "application/json"}
 NDJSON = {"content-type": "application/x-ndjson"}
@@ -355,3 +357,26 @@ def test_every_answer_carries_a_request_id(client: TestClient) -> None:
     assert client.get("/livez").headers["x-request-id"]
     given = client.get("/livez", headers={"x-request-id": "mine-1"})
     assert given.headers["x-request-id"] == "mine-1"
+
+
+def test_too_many_large_bodies_at_once_are_told_to_wait() -> None:
+    settings = Settings(store="memory:", max_bodies=2048)
+    with TestClient(App(settings)) as client:
+        create(client)
+        rows = {"x": [[1.0, 2.0]] * 500, "y": [1.0] * 500}
+        refused = client.post(SAMPLES, json=rows)
+        problem(refused, 503, "unavailable")
+        assert refused.headers["retry-after"]
+        assert client.post(SAMPLES, json={"x": [1.0, 2.0], "y": 1.0}).status_code == 200
+
+
+def test_cors_is_off_unless_configured() -> None:
+    asked = {"origin": "https://a.example", "access-control-request-method": "POST"}
+    for origins, allowed in (((), None), (("https://a.example",), "https://a.example")):
+        with TestClient(App(Settings(store="memory:", cors_origins=origins))) as client:
+            create(client)
+            sample = {"x": [1.0, 2.0], "y": 1.0}
+            plain = client.post(SAMPLES, json=sample, headers={"origin": "https://a.example"})
+            assert plain.headers.get("access-control-allow-origin") == allowed
+            preflight = client.options(SAMPLES, headers=asked)
+            assert preflight.headers.get("access-control-allow-origin") == allowed

@@ -17,9 +17,9 @@ from starlette.types import Receive, Scope, Send
 from service import answers
 from service.codec import Block, LineSplitter, Samples, decode_json, decode_ndjson, decode_npy
 from service.context import Context
-from service.front import send_body
 from service.limits import read_body, stream_body
 from service.problems import Problem
+from service.replies import send_body
 from service.sessions.actor import RETRY, Learnt, Pending, Session, Ticket
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
@@ -62,10 +62,11 @@ class Ingest:
         if decode is None:
             raise Problem("unsupported-type", f"send {JSON}, {NDJSON} or {NPY}")
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
-        body = await read_body(receive, scope["headers"], *limits)
-        samples = decode(body, session.config.features)
-        self._check_size(samples)
-        learnt = await session.learn(samples, asked.ticket, asked.if_match, asked.predictions)
+        with self._context.room_for(scope["headers"]):
+            body = await read_body(receive, scope["headers"], *limits)
+            samples = decode(body, session.config.features)
+            self._check_size(samples)
+            learnt = await session.learn(samples, asked.ticket, asked.if_match, asked.predictions)
         self._note(session, samples, learnt)
         answer = answers.of_learning(session, learnt, asked.theta)
         await send_body(send, 200, answer, _headers(JSON, learnt))
