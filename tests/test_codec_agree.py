@@ -76,7 +76,7 @@ def outcome(read: Callable[[bytes, bool], Samples | Read], body: bytes, features
 
 
 HOSTILE = ["NaN", "-Infinity", "1e999", "true", "false", "null", '"1"', '""', "[]", "{}", "[[]]"]
-HOSTILE += ["1.", "01", "+1", "-", "1 2", '"\\ud800"', '"\\u0031"', "9" * 309, "9" * 4301, "-nan"]
+HOSTILE += ["1.", "01", "+1", "-", "1 2", '"\\u0031"', "9" * 309, "9" * 4301, "-nan"]
 FINE = ["0", "-0", "0.0", "-0.0", "-0e0", "1e-0", "-1E+2", "5e-324", "1e-999", "1e308", "-1e308"]
 FINE += ["9007199254740993", "1.7976931348623157e308", "1" + "0" * 308, "-0 ", " -0"]
 TOKENS = st.sampled_from(FINE) | st.sampled_from(FINE + HOSTILE) | st.floats().map(json.dumps)
@@ -100,13 +100,14 @@ BODIES = VALUES | OBJECTS | st.lists(OBJECTS, max_size=3).map(listed)
 
 
 @seed(6)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(BODIES.map(str.encode), st.booleans())
 @example(b'{"x": [-0], "y": 1e-0}', True)
 @example(b'{"x": [1e308, 1e308], "y": 1e308}', True)
 @example(b'{"x": null, "y": 1}', True)
 @example(b'{"x": null, "y": [1]}', True)
 @example(b'{"y": NaN, "y": 1}', False)
+@example(b'{"x": [[1], [2]], "y": [1]}', True)
 def test_on_json(body: bytes, features: bool) -> None:
     expected = outcome(reference, body, features)
     assert outcome(decode_json_exactly, body, features) == expected
@@ -114,7 +115,7 @@ def test_on_json(body: bytes, features: bool) -> None:
 
 
 @seed(7)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.data())
 def test_on_json_with_some_bytes_changed(data: st.DataObject) -> None:
     body = bytearray(b'[{"x": [1.5, -0.0, 2e3], "y": 1}, {"y": -0, "x": [0, 1, 12]}]')
@@ -135,50 +136,21 @@ def lines_read_exactly(lines: bytes, features: bool) -> Samples:
     return decode_ndjson_exactly(lines, 1, features)
 
 
-PIECES = [
-    '{"y": 1}',
-    '{"y": 2}',
-    '{"y":1},{"y":2}',
-    '{"y":[{}',
-    '{}],"y":1}',
-    '{"y":"}',
-    '{","y":1}',
-]
-PIECES += [
-    '{"y":[1',
-    '2],"y":3}',
-    '{"y":1',
-    '"y":1}',
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    "",
-    " ",
-    "\r",
-    "\x0b",
-]
-PIECES += [
-    '{"y":1},',
-    '{"y":1},5',
-    '{"y":1}]',
-    '[{"y":1}',
-    ' {"y":1} ',
-    '{"y":1}\r',
-    '{"{":1}',
-    "5",
-]
+PIECES = ['{"y": 1}', '{"y": 2}', ' {"y":1} ', '{"y":1}\r', '{"y":1},{"y":2}', '{"{":1}', "5"]
+PIECES += ['{"y":1},', '{"y":1},5', '5,{"y":1}', '{"y":1}]', '[{"y":1}', "", " ", "\r", "\x0b"]
+PIECES += ['{"y":[{}', '{}],"y":1}', '{"y":"}', '{","y":1}', '{"y":[1', '{"y":2}],"y":3}']
+PIECES += ['2],"y":3}', '{"y":1', '"y":1}', "{", "}", "[", "]", ","]
 
 
 @seed(8)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=5), st.sampled_from(["\n", "\r\n"]), st.booleans()
 )
 @example(['{"y":1},{"y":2}', '{"y":[{}', '{}],"y":1}'], "\n", False)
 @example(['{"y":1},{"y":2}', '{"y":"}', '{","y":1}'], "\n", False)
 @example(['{"y":1},{"y":2}', '{"y":[1', '2],"y":3}'], "\n", False)
+@example(['{"y":[1', '{"y":2}],"y":3}'], "\n", False)
 def test_on_lines_that_are_objects_only_together(pieces: list[str], end: str, last: bool) -> None:
     lines = (end.join(pieces) + (end if last else "")).encode()
     expected = outcome(reference_of_lines, lines, features=False)
@@ -187,7 +159,7 @@ def test_on_lines_that_are_objects_only_together(pieces: list[str], end: str, la
 
 
 @seed(9)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(PROPER | OBJECTS, max_size=4), st.booleans())
 def test_on_lines_of_hostile_numbers(objects: list[str], features: bool) -> None:
     lines = "\n".join(objects).encode()

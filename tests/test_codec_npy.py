@@ -1,6 +1,7 @@
 import io
 import struct
 import tracemalloc
+import warnings
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_a_signalling_nan_is_refused_without_a_warning() -> None:
         forged(FIELDS.replace("2, 3", "2, 3.0")),
         forged(FIELDS.replace("2, 3", "2, 'a'")),
         forged(FIELDS.replace("(2, 3)", "[2, 3]")),
-        forged(FIELDS.replace("2, 3", "2L, 3L")),
+        forged(FIELDS.replace("2, 3", "-2, 3")),
         forged(FIELDS.replace("False", "0")),
         forged(FIELDS.replace("<f8", "nonsense")),
         forged(FIELDS.replace("'shape'", "'form'")),
@@ -144,6 +145,13 @@ def test_a_signalling_nan_is_refused_without_a_warning() -> None:
 )
 def test_what_is_not_npy_is_malformed(body: bytes) -> None:
     assert refusal(body).kind.name == "malformed"
+
+
+def test_a_header_of_python_2_is_refused_without_a_warning() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert refusal(forged(FIELDS.replace("2, 3", "2L, 3L"))).kind.name == "malformed"
+    assert not caught
 
 
 @pytest.mark.parametrize(

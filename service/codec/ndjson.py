@@ -31,7 +31,7 @@ def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
 
 
 def _as_list(lines: bytes) -> tuple[bytes, int]:
-    """The block as one JSON list, if each line starts with the only { that it has.
+    """The block as one JSON list, and its number of lines, if each starts with its only {.
 
     If such a list of n lines parses to n objects, each of the n braces opens one of them: none is
     in a string or in another object, so no object reaches into the next line, and a line with
@@ -41,9 +41,7 @@ def _as_list(lines: bytes) -> tuple[bytes, int]:
     codes = np.frombuffer(block, np.uint8)
     starts = np.flatnonzero(codes[:-1] == NEWLINE) + 1
     count = starts.size + 1
-    if np.count_nonzero(codes == BRACE) != count or codes[0] != BRACE:
-        raise DoubtError
-    if not (codes[starts] == BRACE).all():
+    if np.count_nonzero(codes == BRACE) != count or not (codes[starts] == BRACE).all():
         raise DoubtError
     return b"[" + block.replace(b"\n", b",") + b"]", count
 
