@@ -110,7 +110,8 @@ class Learner:
         """
         matrix, labels = rows(X, y, self.config.of_model.features, self.dim)
         before = self._state or initial(self.config, matrix.shape[1])
-        check_labels(self.config, labels)
+        if self._stepper.refuses(labels):
+            check_labels(self.config, labels)
         f = self._damping(before.t, labels.size)
         out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
         after = self._stepper.advance(before, matrix, labels, f, out)
@@ -223,8 +224,8 @@ class Learner:
         >>> learner.loss
         Loss(total=2.0, mean=2.0)
         """
-        total = self._scalar(LOSS, 0.0)
-        return Loss(total, total / self.t if self.t else None)
+        total, t = self._scalar(LOSS, 0.0), self.t
+        return Loss(total, total / t if t else None)
 
     @property
     def regret(self) -> Regret:
@@ -240,9 +241,9 @@ class Learner:
             return Regret(None, None)
         if self._state is None or self.t == 0:
             return Regret(0.0, 0.0)
-        theta0 = self.config.start(self._state.vectors.shape[2]).ravel()
+        theta0 = self._stepper.theta0(self._state.vectors.shape[2])
         best = comparator.best(self._state.statistics, theta0, self.t)
-        return Regret(self._scalar(REGRET, 0.0), self.loss.total - best)
+        return Regret(self._scalar(REGRET, 0.0), self._scalar(LOSS, 0.0) - best)
 
     @property
     def history(self) -> History:

@@ -13,6 +13,8 @@ from llr.types import Counts, Vector
 
 ARRAYS = ("vectors", "scalars", "counts", "statistics", "history")
 ALIGNED = 64
+LONG = 4096
+"""Numbers in a block from which on it pays that the vectors start on a cache line."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,21 @@ class State:
     @property
     def nbytes(self) -> int:
         """How much memory it takes."""
-        return sum(array.nbytes for array in vars(self).values())
+        fixed = self.vectors.nbytes + self.scalars.nbytes + self.counts.nbytes
+        return fixed + self.statistics.nbytes + self.history.nbytes
 
     @property
     def finite(self) -> bool:
         """Whether every number is finite."""
         return bool(step.is_finite(self.vectors, self.scalars, self.statistics))
 
-    def draft(self) -> "State":
-        """A copy to learn on. It shares the room of the history: only one of the two may go on."""
+    def draft(self, block: int = LONG) -> "State":
+        """A copy to learn on from a block of so many numbers.
+
+        It shares the room of the history: only one of the two may go on.
+        """
         return State(
-            aligned(self.vectors),
+            aligned(self.vectors) if block >= LONG else self.vectors.copy(),
             self.scalars.copy(),
             self.counts.copy(),
             self.statistics.copy(),

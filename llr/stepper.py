@@ -1,5 +1,7 @@
 """Moving a state on through samples, and back to its last finite step."""
 
+import functools
+
 import numpy as np
 
 from llr import history, step
@@ -30,10 +32,15 @@ class Stepper:
         )
         self.own = np.zeros(NUMBERS)
         self.own[:] = config.model_number, config.base_number, config.rate_number
+        self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
+
+    def refuses(self, labels: Vector) -> bool:
+        """Whether there is a label that cannot be learnt."""
+        return bool(step.first_refused(self.model, self.own[0], labels) >= 0)
 
     def advance(self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector) -> State:
         """The state after these samples, which may not be finite. `state` itself is left alone."""
-        at, state = 0, state.draft()
+        at, state = 0, state.draft(X.size)
         scratch = np.empty((SCRATCH, state.vectors.shape[1]))
         room = np.empty(2 * X.shape[1])
         while at < y.size:

@@ -93,7 +93,8 @@ def best(statistics: Vector, theta0: Vector, t: int) -> float:
         pull = once + RIDGE * twice
     else:
         pull = _pull(_covariance(statistics, u.size), u)
-    return max(0.0, float(statistics[0] - 0.5 * RIDGE * (u @ u) - 0.5 * RIDGE**2 * pull))
+    of_ridge = 0.5 * RIDGE * float(u @ u) + 0.5 * RIDGE**2 * float(pull)
+    return max(0.0, float(statistics[0]) - of_ridge)
 
 
 @kernel(THREE_REALS(VECTOR, VECTOR, VECTOR))

@@ -15,7 +15,7 @@ from llr import Learner, SampleError
 from service.codec import Samples, pack_samples
 from service.metrics import Metrics
 from service.problems import Problem
-from service.sessions.committer import Committer
+from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
 from service.stores.store import Append, Conflict, Replace, StoreError, StoreFull
 
@@ -48,7 +48,7 @@ class Pending:
     """A batch that was learnt and waits for the store."""
 
     learnt: Learnt
-    commit: "asyncio.Future[Any] | None"
+    commit: Receipt[Any] | None
 
 
 class Session:
@@ -90,7 +90,7 @@ class Session:
         self._max_queue, self._max_producers = max_queue, max_producers
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._last: asyncio.Future[Any] | None = None
+        self._last: Receipt[Any] | None = None
 
     @property
     def t(self) -> int:
@@ -218,23 +218,23 @@ class Session:
 
     def _commit(
         self, learner: Learner, at: int, samples: Samples, ticket: Ticket | None, sent: int
-    ) -> "asyncio.Future[Any]":
+    ) -> Receipt[Any]:
         """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
         producer = (ticket.producer, ticket.seq + sent) if ticket else None
-        size = samples.nbytes
-        if size > learner.nbytes or self._tail + size > 2 * learner.nbytes + 4096:
+        size, most = samples.nbytes, learner.nbytes
+        if size > most or self._tail + size > 2 * most + 4096:
             self._tail = 0
             return self._committer.commit(Replace(self.id, at, samples.n, learner.pack(), producer))
         self._tail += size
         blob = pack_samples(samples)
         return self._committer.commit(Append(self.id, at, samples.n, blob, producer))
 
-    async def _await_commit(self, commit: "asyncio.Future[Any] | None") -> None:
+    async def _await_commit(self, commit: Receipt[Any] | None) -> None:
         """Wait for the store. Cancelling the one who waits does not cancel the commit."""
         if commit is None:
             return
         try:
-            written = await asyncio.shield(commit)
+            written = await commit.wait()
         except StoreFull as full:
             self.drop()
             raise Problem("disk-full", "nothing was stored: make room, then send again") from full
@@ -253,8 +253,9 @@ class Session:
 
     def wake(self) -> None:
         """Let those who watch look again."""
-        self.changed.set()
-        self.changed = asyncio.Event()
+        if self.watchers:
+            self.changed.set()
+            self.changed = asyncio.Event()
 
 
 def _advice(at: int) -> str:

@@ -1,7 +1,9 @@
 """The one thread that touches the store, and the group commit.
 
-Whatever waits when the thread comes round goes to the store as one group, so that one fsync serves
-all of it. Coroutines hand over a change and get a future; a group's futures are settled together.
+Whatever waits when the thread is free goes to the store as one group, so that one fsync serves all
+of it. Coroutines hand over a change and get a receipt; a group's receipts are settled together. The
+loop and the thread meet twice a group, never for a single change: to wake a thread, and to have it
+ask for the interpreter, costs more than to learn from a sample.
 """
 
 import asyncio
@@ -9,7 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from service.metrics import Metrics
 from service.stores.store import Change, Conflict, Store, StoreError, Written
@@ -20,6 +22,37 @@ MOST = 1024
 """Changes in a group."""
 
 
+class Receipt(Generic[R]):
+    """For work on its way to the store. Any number may wait for it, and none can call it off."""
+
+    __slots__ = ("_outcome", "_settled", "_waiting")
+
+    def __init__(self) -> None:
+        self._settled = False
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def wait(self) -> R:
+        """What the store said, as soon as it has. Raises what the store raised."""
+        if not self._settled:
+            told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(told)
+            await told
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+    def settle(self, outcome: R | Exception) -> None:
+        """Tell all who wait. To be called in the loop."""
+        self._outcome, self._settled = outcome, True
+        for told in self._waiting:
+            if not told.done():
+                told.set_result(None)
+
+
+Item = tuple[Any, Receipt[Any]]
+Settled = tuple[Receipt[Any], Any]
+
+
 class Committer:
     """Owns the store. Make it inside a running event loop; `close` ends its thread."""
 
@@ -27,69 +60,74 @@ class Committer:
         self._store = store
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
-        self._waiting: queue.SimpleQueue[tuple[Any, asyncio.Future[Any]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._waiting: list[Item] = []
+        self._busy = False
+        self._batches: queue.SimpleQueue[list[Item] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
         self._thread.start()
 
-    def commit(self, change: Change) -> "asyncio.Future[Written | Conflict]":
-        """Queue a change; the future is settled when it is durable, or fails with a StoreError."""
+    def commit(self, change: Change) -> Receipt[Written | Conflict]:
+        """Queue a change; the receipt is settled when it is durable, or with a StoreError."""
         return self._hand_over(change)
 
-    def call(self, question: Callable[[Store], R]) -> "asyncio.Future[R]":
+    def call(self, question: Callable[[Store], R]) -> Receipt[R]:
         """Ask the store something, after all changes queued so far."""
         return self._hand_over(question)
 
     async def close(self) -> None:
         """Finish what is queued, then let go of the store."""
-        self._waiting.put(None)
+        await self.call(lambda store: store.close()).wait()
+        self._batches.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def _hand_over(self, work: Any) -> "asyncio.Future[Any]":
-        future: asyncio.Future[Any] = self._loop.create_future()
-        self._waiting.put((work, future))
-        return future
+    def _hand_over(self, work: Any) -> Receipt[Any]:
+        """Queue for the next batch. It starts after all that is ready to run in this loop."""
+        receipt: Receipt[Any] = Receipt()
+        self._waiting.append((work, receipt))
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._start)
+        return receipt
+
+    def _start(self) -> None:
+        """Give the thread what waits, if anything does."""
+        batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+        self._busy = bool(batch)
+        if batch:
+            self._batches.put(batch)
+
+    def _finish(self, done: list[Settled]) -> None:
+        """In the loop: the disk goes on with the next batch while this one is answered."""
+        self._start()
+        for receipt, outcome in done:
+            receipt.settle(outcome)
 
     def _run(self) -> None:
-        """The thread: take what waits, changes in groups and questions between them."""
-        going = True
-        while going:
-            batch = [self._waiting.get()]
-            while len(batch) < MOST:
-                try:
-                    batch.append(self._waiting.get_nowait())
-                except queue.Empty:
-                    break
-            if None in batch:
-                going = False
-            self._serve([item for item in batch if item is not None])
-        self._store.close()
+        """The thread: a batch at a time, changes in groups and questions between them."""
+        while (batch := self._batches.get()) is not None:
+            self._loop.call_soon_threadsafe(self._finish, self._serve(batch))
 
-    def _serve(self, batch: list[tuple[Any, asyncio.Future[Any]]]) -> None:
-        done: list[tuple[asyncio.Future[Any], Any]] = []
-        group: list[tuple[Change, asyncio.Future[Any]]] = []
-        for work, future in batch:
+    def _serve(self, batch: list[Item]) -> list[Settled]:
+        done: list[Settled] = []
+        group: list[Item] = []
+        for work, receipt in batch:
             if not callable(work):
-                group.append((work, future))
+                group.append((work, receipt))
                 continue
             done += self._write(group)
             group = []
-            done.append((future, _answer(work, self._store)))
-        done += self._write(group)
-        self._loop.call_soon_threadsafe(_settle, done)
+            done.append((receipt, _answer(work, self._store)))
+        return done + self._write(group)
 
-    def _write(
-        self, group: list[tuple[Change, asyncio.Future[Any]]]
-    ) -> list[tuple[asyncio.Future[Any], Any]]:
+    def _write(self, group: list[Item]) -> list[Settled]:
         if not group:
             return []
         started = time.perf_counter()
         outcome = _answer(lambda store: store.write([change for change, _ in group]), self._store)
         self._metrics.committed(len(group), time.perf_counter() - started)
         if isinstance(outcome, Exception):
-            return [(future, outcome) for _, future in group]
-        return [(future, result) for (_, future), result in zip(group, outcome, strict=True)]
+            return [(receipt, outcome) for _, receipt in group]
+        return [(receipt, result) for (_, receipt), result in zip(group, outcome, strict=True)]
 
 
 def _answer(question: Callable[[Store], Any], store: Store) -> Any:
@@ -100,14 +138,3 @@ def _answer(question: Callable[[Store], Any], store: Store) -> Any:
         return failure
     except Exception as failure:  # a bug must not end the only writer
         return StoreError(repr(failure))
-
-
-def _settle(done: list[tuple[asyncio.Future[Any], Any]]) -> None:
-    for future, outcome in done:
-        if future.cancelled():
-            continue
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-            future.exception()  # nobody may be waiting any more
-        else:
-            future.set_result(outcome)

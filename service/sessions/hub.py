@@ -11,7 +11,7 @@ from service.codec import unpack_samples
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions.actor import RETRY, Session
-from service.sessions.committer import Committer
+from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
 from service.settings import Settings
 from service.stores.store import (
@@ -114,8 +114,9 @@ class Hub:
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
-        if self._loaded.get(session.name) is session:
-            self._account(session.name, session.nbytes)
+        name, size = session.name, session.nbytes
+        if self._sizes.get(name) != size and self._loaded.get(name) is session:
+            self._account(name, size)
             if self._bytes > self._settings.memory_cap:
                 self._evict(session)
 
@@ -189,10 +190,10 @@ class Hub:
             self._sizes[name] = size
         self._metrics.loaded(len(self._loaded), self._bytes)
 
-    async def _stored(self, answer: "asyncio.Future[R]") -> R:
+    async def _stored(self, answer: Receipt[R]) -> R:
         """What the store says, with its failures as problems."""
         try:
-            return await asyncio.shield(answer)
+            return await answer.wait()
         except StoreFull as full:
             raise Problem("disk-full", "nothing was stored: make room, then try again") from full
         except Damaged:
