@@ -82,9 +82,7 @@ def _sector(where: bytes | bytearray, number: int) -> bytes:
     return bytes(where[number * SECTOR : (number + 1) * SECTOR]).ljust(SECTOR, b"\0")
 
 
-def _mixed(
-    kept: bytes, size: int, versions: dict[int, list[bytes]], lot: random.Random
-) -> bytes:
+def _mixed(kept: bytes, size: int, versions: dict[int, list[bytes]], lot: random.Random) -> bytes:
     """The kept bytes with, for each sector touched since, one of its versions or a torn one."""
     image = bytearray(kept.ljust(size, b"\0"))
     for number, choices in versions.items():
@@ -269,7 +267,7 @@ class Connection:
         except apsw.Error as error:
             if not self._disk.dead:
                 known = sqlite3.DatabaseError(str(error))
-                known.sqlite_errorcode = error.extendedresult
+                known.sqlite_errorcode = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
                 raise known from error
         if self._disk.dead:
             raise PowerCut

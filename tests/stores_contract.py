@@ -121,7 +121,12 @@ def a_name_is_given_once_and_the_rest_of_the_group_is_stored(store: Store) -> No
 
 def appends_of_one_group_follow_each_other(store: Store) -> None:
     a, b = created(store, "a", "b")
-    group = [Append(a, 0, 2, b"x"), Append(b, 0, 1, b"y"), Append(a, 2, 3, b""), Append(b, 1, 1, b"z")]
+    group = [
+        Append(a, 0, 2, b"x"),
+        Append(b, 0, 1, b"y"),
+        Append(a, 2, 3, b""),
+        Append(b, 1, 1, b"z"),
+    ]
     assert store.write(group) == [Written(a), Written(b), Written(a), Written(b)]
     assert known(store, "a").tail == (Entry(0, 2, b"x"), Entry(2, 3, b""))
     assert known(store, "b").tail == (Entry(0, 1, b"y"), Entry(1, 1, b"z"))
@@ -149,7 +154,11 @@ def an_append_elsewhere_is_a_conflict_and_the_others_are_stored(store: Store) ->
 
 def a_replacement_starts_the_log_anew(store: Store) -> None:
     [a] = created(store, "a")
-    group = [Append(a, 0, 2, b"x"), Replace(a, 2, 3, b"state"), Append(a, 5, 1, b"y")]
+    group: list[Change] = [
+        Append(a, 0, 2, b"x"),
+        Replace(a, 2, 3, b"state"),
+        Append(a, 5, 1, b"y"),
+    ]
     assert kinds(store.write(group)) == "WWW"
     assert store.load("a") == Stored(a, b"{}", 6, b"state", 5, (Entry(5, 1, b"y"),), {})
     assert kinds(store.write([Replace(a, 6, 0, b"later")])) == "W"
@@ -158,7 +167,11 @@ def a_replacement_starts_the_log_anew(store: Store) -> None:
 
 def a_replacement_elsewhere_is_a_conflict(store: Store) -> None:
     [a] = created(store, "a")
-    group = [Append(a, 0, 2, b"x"), Replace(a, 1, 1, b"", ("p", 1)), Replace(a + 1, 0, 1, b"")]
+    group: list[Change] = [
+        Append(a, 0, 2, b"x"),
+        Replace(a, 1, 1, b"", ("p", 1)),
+        Replace(a + 1, 0, 1, b""),
+    ]
     assert kinds(store.write(group)) == "WCC"
     assert store.load("a") == Stored(a, b"{}", 2, None, 0, (Entry(0, 2, b"x"),), {})
 

@@ -91,13 +91,12 @@ class SQLite:
     def _settled(self) -> File:
         if self._closed:
             raise StoreUnavailable(f"{self.path} was closed")
-        self._file = self._file or File(self.path, self._connect)
-        if not self._file.sure:
+        if self._file and not self._file.sure:
             try:
                 self._file.settle()
-            except ERRORS as error:
+            except ERRORS:
                 self._abandon()
-                raise meaning(error, self.path) from error
+        self._file = self._file or File(self.path, self._connect)
         return self._file
 
     def _abandon(self) -> None:

@@ -1,20 +1,16 @@
-"""Changes become rows, all together if they fit, one by one if they do not."""
+"""Changes become rows: one change of any kind, or many appends at once."""
 
-import sqlite3
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from service.stores.limits import no_session, not_there, taken, unfit
 from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, changed
-from service.stores.sqlite.failures import OF_ONE_CHANGE, code
 from service.stores.sqlite.reading import find
 from service.stores.store import (
     Append,
     Change,
     Conflict,
     Create,
-    Damaged,
     Delete,
     Replace,
     Written,
@@ -34,53 +30,11 @@ SESSION_CHECKED = "UPDATE sessions SET t_crc = ?, crc = ? WHERE id = ?"
 
 
 class MisfitError(Exception):
-    """An append of many did not fit; which one, and what else, is found out one by one."""
+    """One of many appends did not fit."""
 
 
-UNFIT = (
-    MisfitError,
-    Damaged,
-    OverflowError,
-    UnicodeError,
-    checksums.NotPacked,
-    sqlite3.Error,
-)
-
-
-def of_one_change(error: BaseException) -> bool:
-    """Whether an error is about one change of the group, and not about the store."""
-    return not isinstance(error, sqlite3.Error) or code(error) in OF_ONE_CHANGE
-
-
-def together(db: Connection, group: Sequence[Change]) -> list[Result]:
-    """Apply a group, appends that follow each other at once. Raises one of `UNFIT`."""
-    results: list[Result] = []
-    for kind, run in groupby(group, type):
-        if kind is Append:
-            results += _append_all(db, [change for change in run if isinstance(change, Append)])
-        else:
-            results += [_apply(db, change) for change in run]
-    return results
-
-
-def one_by_one(db: Connection, group: Sequence[Change]) -> list[Result]:
-    """Apply a group so that a change that fails leaves nothing and the others stay."""
-    results: list[Result] = []
-    for change in group:
-        db.execute("SAVEPOINT one")
-        try:
-            results.append(_apply(db, change))
-        except UNFIT as error:
-            if not of_one_change(error):
-                raise
-            db.execute("ROLLBACK TO one")
-            results.append(Conflict(f"it cannot be kept: {error}"))
-        db.execute("RELEASE one")
-    return results
-
-
-def _append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
-    """Three statements for any number of appends, if each finds its session where it should be."""
+def append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
+    """Three statements for any number of appends. Raises `MisfitError` unless all fit."""
     moves, before = _moves(appends), changed(db)
     db.executemany(MOVE, moves)
     if changed(db) - before != len(moves):
@@ -106,7 +60,8 @@ def _moves(appends: Sequence[Append]) -> list[tuple[int, int, int, int]]:
     return [(end, crc(session, end), session, start) for session, (start, end) in spans.items()]
 
 
-def _apply(db: Connection, change: Change) -> Result:
+def apply(db: Connection, change: Change) -> Result:
+    """Apply one change. It may raise when half done, never be in conflict when half done."""
     wrong = unfit(change)
     if wrong:
         return Conflict(wrong)
@@ -123,7 +78,7 @@ def _apply(db: Connection, change: Change) -> Result:
 
 def _append(db: Connection, change: Append) -> Result:
     try:
-        return _append_all(db, [change])[0]
+        return append_all(db, [change])[0]
     except MisfitError:
         return _elsewhere(db, change)
 

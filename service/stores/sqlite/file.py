@@ -2,16 +2,19 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from service.stores.sqlite.acked import Acked, count, counted
-from service.stores.sqlite.changes import UNFIT, Result, of_one_change, one_by_one, together
+from service.stores.sqlite.changes import Result
 from service.stores.sqlite.connection import Connect, Connection
 from service.stores.sqlite.failures import ERRORS, at_opening, code
+from service.stores.sqlite.groups import UNFIT, DamageError, of_one_change, one_by_one, together
 from service.stores.sqlite.opening import opened
-from service.stores.store import Change, StoreError, Written
+from service.stores.store import Change, Conflict, Damaged, StoreError, Written
+
+FEW = 8
 
 
 class File:
@@ -23,9 +26,12 @@ class File:
     """
 
     def __init__(self, path: Path, connect: Connect) -> None:
+        new = not path.exists()
         self.db: Connection = opened(path, connect)
         self.sure = True
         self._acked = Acked(path)
+        if new:
+            self._acked.note(0)
         self._groups = 0
         try:
             self._start(path)
@@ -64,18 +70,24 @@ class File:
 
     def _apply(self, group: Sequence[Change]) -> list[Result]:
         try:
-            return self._begin(together, group)
+            self.db.execute("BEGIN IMMEDIATE")
+            return together(self.db, group)
         except UNFIT as error:
             if not of_one_change(error):
                 raise
-        self._rollback()
-        return self._begin(one_by_one, group)
+        return self._apart(group)
 
-    def _begin(
-        self, how: Callable[[Connection, Sequence[Change]], list[Result]], group: Sequence[Change]
-    ) -> list[Result]:
-        self.db.execute("BEGIN IMMEDIATE")
-        return how(self.db, group)
+    def _apart(self, group: Sequence[Change]) -> list[Result]:
+        """Start again without each session that turns out to be damaged, while they are few."""
+        refused: dict[int | str, Conflict] = {}
+        while len(refused) < FEW:
+            self._rollback()
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                return one_by_one(self.db, group, refused)
+            except DamageError as damage:
+                refused[damage.whose] = Conflict(f"it is damaged: {damage}")
+        raise Damaged(f"{FEW} sessions of one group are damaged")
 
     def _commit(self) -> None:
         count(self.db, self._groups + 1)
