@@ -112,20 +112,42 @@ async def _on_invalid(_: Request, error: Any) -> Response:
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
         return _answer(Problem("malformed", "the body is not JSON"))
-    errors = [_place(one) for one in found[:MOST_ERRORS]]
+    errors = _deepest([_place(one, error.body) for one in found[:MOST_ERRORS]])
     detail = "; ".join(
         f"{one.get('pointer') or one.get('parameter')}: {one['detail']}" for one in errors
     )
     return _answer(Problem("invalid", detail[:500], errors))
 
 
-def _place(error: dict[str, Any]) -> dict[str, Any]:
-    """Where and why, without what was sent."""
+def _place(error: dict[str, Any], body: Any) -> dict[str, Any]:
+    """Where and why, without what was sent. Kinds of a union are no part of the way there."""
     where, *path = error["loc"]
     if where == "body":
-        named = "".join(f"/{str(part)[:100]}" for part in path)
-        return {"pointer": named, "detail": error["msg"]}
+        last = len(path) - 1
+        pointer = ""
+        for i, part in enumerate(path):
+            there = isinstance(body, dict | list) and _holds(body, part)
+            if there or (i == last and error["type"] in ("missing", "extra_forbidden")):
+                pointer += f"/{str(part)[:100]}"
+                body = body[part] if there else None
+        return {"pointer": pointer, "detail": error["msg"]}
     return {"parameter": ".".join(str(part)[:100] for part in path), "detail": error["msg"]}
+
+
+def _deepest(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those that only say that something below them is wrong."""
+    places = [one.get("pointer", "") for one in errors]
+    return [
+        one
+        for one, at in zip(errors, places, strict=True)
+        if not at or not any(other.startswith(f"{at}/") for other in places)
+    ]
+
+
+def _holds(body: Any, part: Any) -> bool:
+    if isinstance(body, dict):
+        return part in body
+    return isinstance(part, int) and part < len(body)
 
 
 async def _on_failure(_: Request, __: Exception) -> Response:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
@@ -28,7 +28,7 @@ class Context:
         hub: the sessions; there once the app has started.
         streams: open event streams.
         bodies: bytes of the bodies being worked on.
-        readers: tasks that wait for more of a body.
+        readers: those who wait for more of a streamed body.
         draining: whether the service was told to stop.
     """
 
@@ -37,7 +37,7 @@ class Context:
     hub: Hub | None = None
     streams: int = 0
     bodies: int = 0
-    readers: set["asyncio.Task[None]"] = field(default_factory=set)
+    readers: set["asyncio.Future[Any]"] = field(default_factory=set)
     draining: bool = False
 
     @property

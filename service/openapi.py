@@ -60,6 +60,14 @@ PARAMETERS: list[dict[str, Any]] = [
     {"name": "predictions", "in": "query", "schema": {"type": "boolean", "default": False}},
     {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
 ]
+FRESH = {
+    "format": 1,
+    "name": "demo",
+    "t": 0,
+    "config": {"model": "linear"},
+    "producers": {},
+    "state": None,
+}
 PREDICT = {
     "required": False,
     "content": {
@@ -93,6 +101,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         made["paths"]["/v1/sessions/{name}/predict"]["post"]["requestBody"] = PREDICT
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"key": []}, {}]
+        _add_what_fastapi_leaves_out(made)
         for item in made["paths"].values():
             for operation in item.values():
                 _add_problems(operation)
@@ -100,6 +109,17 @@ def document(app: FastAPI) -> dict[str, Any]:
             made["components"]["schemas"].pop(unused, None)
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _add_what_fastapi_leaves_out(made: dict[str, Any]) -> None:
+    created = made["paths"]["/v1/sessions/{name}"]["put"]["responses"]
+    created["200"] = created["201"] | {"description": "It exists with the same config."}
+    restored = made["paths"]["/v1/sessions/{name}/snapshot"]["put"]["requestBody"]["content"]
+    restored["application/json"]["examples"] = {"of a fresh session": {"value": FRESH}}
+    streams = {"/v1/sessions/{name}/events": "text/event-stream", "/metrics": "text/plain"}
+    for path, kind in streams.items():
+        answer = made["paths"][path]["get"]["responses"]["200"]
+        answer["content"] = {kind: {"schema": {"type": "string"}}}
 
 
 def _samples(made: dict[str, Any]) -> dict[str, Any]:

@@ -68,8 +68,11 @@ class Problem(Exception):
     ) -> None:
         super().__init__(detail)
         self.kind = KINDS[kind]
-        self.detail = detail
-        self.errors = [dict(error) for error in errors]
+        self.detail = _text(detail)
+        self.errors = [
+            {name: _text(value) if isinstance(value, str) else value for name, value in one.items()}
+            for one in errors
+        ]
         self.headers = dict(headers or {})
         self.extra = extra
 
@@ -84,3 +87,8 @@ class Problem(Exception):
         if self.errors:
             members["errors"] = self.errors
         return members | self.extra
+
+
+def _text(text: str) -> str:
+    """Text that can be sent: half a surrogate pair has no bytes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
+from starlette.types import Receive, Scope, Send
 
 from service import answers
 from service.context import Context, Here, Named
@@ -29,32 +30,45 @@ async def events(
     """The state now and whenever it moves; `id:` is t."""
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
-    seen = int(last_event_id) if last_event_id and last_event_id.isdigit() else None
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    flow = _flow(session, here, seen)
-    return StreamingResponse(flow, media_type="text/event-stream", headers=headers)
+    known = last_event_id or ""
+    seen = int(known) if known.isascii() and known.isdigit() and len(known) < 18 else None
+    return _Events(session, here, seen)
+
+
+class _Events(StreamingResponse):
+    """A stream that counts from when it is let in until it has ended, however it ends."""
+
+    def __init__(self, session: Session, here: Context, seen: int | None) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        flow = _flow(session, here, seen)
+        super().__init__(flow, media_type="text/event-stream", headers=headers)
+        self._session, self._here = session, here
+        here.streams += 1
+        session.watchers += 1
+        here.metrics.stream_opened()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let it flow."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._here.streams -= 1
+            self._session.watchers -= 1
+            self._here.metrics.stream_closed()
 
 
 async def _flow(session: Session, here: Context, seen: int | None) -> AsyncIterator[bytes]:
-    here.streams += 1
-    session.watchers += 1
-    here.metrics.stream_opened()
-    try:
-        yield b"retry: 1000\n\n"
-        while not session.gone and not here.draining:
-            changed = session.changed
-            if session.t != seen:
-                seen = session.t
-                state = to_json(answers.of_state(session), inf_nan_mode="null")
-                yield b"id: %d\nevent: state\ndata: %s\n\n" % (seen, state)
-                await asyncio.sleep(APART)
-                continue
-            try:
-                async with asyncio.timeout(HEARTBEAT):
-                    await changed.wait()
-            except TimeoutError:
-                yield b": still here\n\n"
-    finally:
-        here.streams -= 1
-        session.watchers -= 1
-        here.metrics.stream_closed()
+    yield b"retry: 1000\n\n"
+    while not session.gone and not here.draining:
+        changed = session.changed
+        if session.t != seen:
+            seen = session.t
+            state = to_json(answers.of_state(session), inf_nan_mode="null")
+            yield b"id: %d\nevent: state\ndata: %s\n\n" % (seen, state)
+            await asyncio.sleep(APART)
+            continue
+        try:
+            async with asyncio.timeout(HEARTBEAT):
+                await changed.wait()
+        except TimeoutError:
+            yield b": still here\n\n"

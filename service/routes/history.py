@@ -24,7 +24,7 @@ async def history(
     ] = None,
 ) -> Any:
     """The past of t, log_eta, eta, loss, regret and coordinates of theta."""
-    learner = session.published or Learner.from_config(session.config.of_learner(1))
+    learner = session.published or Learner.from_config(session.config.of_learner(None))
     past: History = learner.history
     coordinates = _coordinates(theta, past.theta.shape[1])
     rows = _thinned(len(past.t), points)

@@ -4,9 +4,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from llr import Learner, SampleError
+from llr import SampleError
 from service.codec import decode_rows
-from service.context import Named
+from service.context import Here, Named
 from service.problems import Problem
 from service.schemas import Prediction
 
@@ -14,13 +14,13 @@ router = APIRouter(prefix="/v1/sessions", tags=["learning"])
 
 
 @router.post("/{name}/predict", response_model=Prediction, operation_id="predict")
-async def predict(session: Named, request: Request) -> Any:
+async def predict(session: Named, here: Here, request: Request) -> Any:
     """A mean or probability for one row of features, or for many."""
     matrix, single = decode_rows(await request.body(), session.config.features)
     learner = session.published
     if learner is None:
         width = 1 if matrix is None else matrix.shape[1]
-        learner = Learner.from_config(session.config.of_learner(width))
+        learner = session.config.learner(width, here.settings.max_dim)
     try:
         found = learner.predict() if matrix is None else learner.predict(matrix)
     except SampleError as wrong:

@@ -7,11 +7,11 @@ all; NDJSON is learnt and acknowledged in blocks as it arrives.
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
-from typing import NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 from starlette.types import Receive, Scope, Send
 
 from service import answers
@@ -20,12 +20,19 @@ from service.context import Context
 from service.limits import read_body, stream_body
 from service.problems import Problem
 from service.replies import send_body
-from service.sessions.actor import RETRY, Learnt, Pending, Session, Ticket
+from service.sessions.actor import (
+    LONG,
+    MOST_SAMPLES,
+    PRODUCER,
+    RETRY,
+    Learnt,
+    Pending,
+    Session,
+    Ticket,
+)
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
 DECODERS: dict[str, Callable[[bytes, bool], Samples]] = {JSON: decode_json, NPY: decode_npy}
-PRODUCER = re.compile(r"[\x21-\x7e]{1,128}")
-MOST_SAMPLES = 2**53
 AHEAD = 8
 """Blocks of a stream that are learnt before the first of them is durable."""
 
@@ -37,6 +44,7 @@ class Asked(NamedTuple):
     if_match: int | None = None
     theta: bool = True
     predictions: bool = False
+    admitted: bool = False
 
 
 class Ingest:
@@ -64,9 +72,15 @@ class Ingest:
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
         with self._context.room_for(scope["headers"]):
             body = await read_body(receive, scope["headers"], *limits)
-            samples = decode(body, session.config.features)
-            self._check_size(samples)
-            learnt = await session.learn(samples, asked.ticket, asked.if_match, asked.predictions)
+            if session.gone:  # the body took its time
+                session = await hub.get(name)
+            samples = await _decoded(decode, body, session.config.features)
+            try:
+                learnt = await session.learn(
+                    samples, asked.ticket, asked.if_match, asked.predictions
+                )
+            except Problem as problem:
+                raise _by_pointer(problem, body, kind) from None
         self._note(session, samples, learnt)
         answer = answers.of_learning(session, learnt, asked.theta)
         await send_body(send, 200, answer, _headers(JSON, learnt))
@@ -125,9 +139,8 @@ class Ingest:
     ) -> AsyncIterator[Learnt]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
         ahead: asyncio.Queue[Pending | None] = asyncio.Queue(AHEAD)
+        session.watchers += 1  # a session with an open stream stays in memory
         reader = asyncio.create_task(self._read(session, asked, scope, receive, ahead))
-        self._context.readers.add(reader)
-        reader.add_done_callback(self._context.readers.discard)
         try:
             while (pending := await ahead.get()) is not None:
                 learnt = await session.finish(pending)
@@ -139,6 +152,7 @@ class Ingest:
             problem.extra |= {"accepted": progress.accepted, "t": session.t}
             raise
         finally:
+            session.watchers -= 1
             reader.cancel()
             while not ahead.empty():
                 if (left := ahead.get_nowait()) is not None:
@@ -159,44 +173,54 @@ class Ingest:
         try:
             most = max(settings.block_bytes, settings.max_line)
             splitter = LineSplitter(most, settings.max_line)
-            async for chunk in stream_body(receive, scope["headers"], *limits):
+            chunks = stream_body(receive, scope["headers"], *limits)
+            while (chunk := await self._next(chunks)) is not None:
                 for block in splitter.feed(chunk):
                     asked = await self._begin(session, block, asked, ahead)
             for block in splitter.flush():
                 asked = await self._begin(session, block, asked, ahead)
         except asyncio.CancelledError:
-            if not self._context.draining:
-                raise
-            await ahead.put(None)
-            raise Problem(
-                "unavailable", "the service stops: send the rest again", headers=RETRY
-            ) from None
+            raise
         except BaseException:
             await ahead.put(None)
             raise
         await ahead.put(None)
+
+    async def _next(self, chunks: AsyncGenerator[bytes, None]) -> bytes | None:
+        """The next chunk, None at the end. Waiting for it ends when the service is to stop."""
+        stops = Problem("unavailable", "the service stops: send the rest again", headers=RETRY)
+        if self._context.draining:
+            raise stops
+        waiting = asyncio.ensure_future(anext(chunks, None))
+        self._context.readers.add(waiting)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if self._context.draining and waiting.cancelled():
+                raise stops from None
+            raise
+        finally:
+            self._context.readers.discard(waiting)
+            waiting.cancel()
 
     async def _begin(
         self, session: Session, block: Block, asked: Asked, ahead: "asyncio.Queue[Pending | None]"
     ) -> Asked:
         """Learn from one block; returns what the next one has to ask for."""
         samples = decode_ndjson(block.lines, block.first_line, session.config.features)
-        self._check_size(samples)
         if samples.n == 0:
             return asked
         try:
-            pending = await session.begin(samples, asked.ticket, asked.if_match)
+            pending = await session.begin(
+                samples, asked.ticket, asked.if_match, admitted=asked.admitted
+            )
         except Problem as problem:
             raise _by_line(problem, block) from None
         await ahead.put(pending)
         self._note(session, samples, pending.learnt)
         ticket = asked.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
-        return asked._replace(ticket=following, if_match=None)
-
-    def _check_size(self, samples: Samples) -> None:
-        if samples.dim > self._context.settings.max_dim:
-            raise Problem("invalid", f"at most {self._context.settings.max_dim} features here")
+        return asked._replace(ticket=following, if_match=None, admitted=True)
 
     def _note(self, session: Session, samples: Samples, learnt: Learnt) -> None:
         self._context.sessions.touched(session)
@@ -209,6 +233,26 @@ class _Progress:
 
     def __init__(self) -> None:
         self.accepted = self.blocks = 0
+
+
+async def _decoded(
+    decode: Callable[[bytes, bool], Samples], body: bytes, features: bool
+) -> Samples:
+    """A long body is decoded in a thread, so that others are served meanwhile."""
+    if len(body) < LONG // 2:
+        return decode(body, features)
+    return await asyncio.to_thread(decode, body, features)
+
+
+def _by_pointer(problem: Problem, body: bytes, kind: str) -> Problem:
+    """Places among the samples as pointers into the body they came in."""
+    sent: Any = from_json(body) if kind == JSON else []
+    for error in problem.errors:
+        _, index, *rest = error.get("pointer", "").split("/")
+        if isinstance(sent, dict) and index.isdigit():
+            single = not isinstance(sent.get("y"), list)
+            error["pointer"] = "/".join(["", *rest] if single else ["", *rest, index])
+    return problem
 
 
 def _by_line(problem: Problem, block: Block) -> Problem:

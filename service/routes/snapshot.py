@@ -9,6 +9,7 @@ from service import answers
 from service.context import Here, Name, Named
 from service.problems import Problem
 from service.schemas import SessionState, Snapshot
+from service.sessions.actor import MOST_SAMPLES, PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 FORMAT = 1
@@ -38,8 +39,9 @@ async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
     if snapshot.format != FORMAT:
         raise _wrong("/format", f"this service reads format {FORMAT}")
     snapshot.config.check(here.settings.max_dim)
-    if any(seq < 0 for seq in snapshot.producers.values()):
-        raise _wrong("/producers", "numbers of samples are 0 or more")
+    for producer, seq in snapshot.producers.items():
+        if not PRODUCER.fullmatch(producer) or not 0 <= seq < MOST_SAMPLES:
+            raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
     if snapshot.state is None:
         session, _ = await here.sessions.create(name, snapshot.config)
         return answers.of_state(session)

@@ -6,10 +6,12 @@ fails the session is dropped, never patched: the next touch loads what the store
 """
 
 import asyncio
+import re
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from llr import Learner, SampleError
 from service.codec import Samples, pack_samples
@@ -17,12 +19,17 @@ from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
-from service.stores.store import Append, Conflict, Replace, StoreError, StoreFull
+from service.settings import Settings
+from service.stores.store import Append, Conflict, Replace, StoreError, StoreFull, Written
+
+R = TypeVar("R")
 
 LONG = 100_000
 """Bytes of a batch above which learning leaves the event loop for a thread."""
 
 RETRY = {"Retry-After": "1"}
+PRODUCER = re.compile(r"[\x21-\x7e]{1,128}")
+MOST_SAMPLES = 2**53
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,7 @@ class Session:
         tail: int,
         committer: Committer,
         metrics: Metrics,
-        max_queue: int,
-        max_producers: int,
+        settings: Settings,
     ) -> None:
         self.name, self.config, self.id = name, config, session
         self.producers = producers
@@ -87,7 +93,7 @@ class Session:
         self._learner = learner
         self._tail = tail
         self._committer, self._metrics = committer, metrics
-        self._max_queue, self._max_producers = max_queue, max_producers
+        self._settings = settings
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._last: Receipt[Any] | None = None
@@ -123,9 +129,13 @@ class Session:
         ticket: Ticket | None = None,
         if_match: int | None = None,
         predictions: bool = False,
+        admitted: bool = False,
     ) -> Pending:
-        """Learn from a batch ahead of the store, in turn. `finish` has to follow."""
-        if self._waiting >= self._max_queue:
+        """Learn from a batch ahead of the store, in turn. `finish` has to follow.
+
+        A later block of a request is `admitted`: it does not queue behind its own first ones.
+        """
+        if not admitted and self._waiting >= self._settings.max_queue:
             raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
         self._waiting += 1
         try:
@@ -137,11 +147,9 @@ class Session:
             raise
 
     async def finish(self, pending: Pending) -> Learnt:
-        """Wait until what was begun is durable, then let everybody see it."""
+        """Wait until what was begun is durable. Who stops waiting stops nothing."""
         try:
             await self._await_commit(pending.commit)
-            if pending.learnt.accepted:
-                self._publish(pending.learnt.learner)
             return pending.learnt
         finally:
             self._waiting -= 1
@@ -173,9 +181,10 @@ class Session:
                 raise Problem("invalid", "the first batch of a session without dim is empty")
             return Pending(Learnt(self._learner, 0, samples.n > 0), self._last)
         fixed = self._learner
-        ahead = fixed.view() if fixed else Learner.from_config(self.config.of_learner(fresh.dim))
+        ahead = fixed.view() if fixed else self.config.learner(fresh.dim, self._settings.max_dim)
         started = time.perf_counter()
         outcome = await self._run(ahead, fresh, predictions)
+        self._check_present()  # it may have been dropped while a thread was learning
         if not outcome:
             self.diverged = True
             self._metrics.diverged()
@@ -185,6 +194,7 @@ class Session:
         if ticket:
             self.producers[ticket.producer] = ticket.seq + samples.n
         self._last = self._commit(ahead, at, fresh, ticket, samples.n)
+        self._last.then(partial(self._committed, ahead))
         return Pending(Learnt(ahead, fresh.n, False, outcome.predictions), self._last)
 
     def _fresh(self, samples: Samples, ticket: Ticket | None) -> Samples | None:
@@ -198,7 +208,10 @@ class Session:
                 f"producer {ticket.producer!r} is at {expected}: send from there",
                 expected=expected,
             )
-        if ticket.producer not in self.producers and len(self.producers) >= self._max_producers:
+        if (
+            ticket.producer not in self.producers
+            and len(self.producers) >= self._settings.max_producers
+        ):
             raise Problem("too-many", "this session has its most producers", headers=RETRY)
         known = expected - ticket.seq
         return samples.after(known) if known < samples.n else None
@@ -207,8 +220,8 @@ class Session:
         try:
             if samples.nbytes < LONG:
                 return learner.learn(*samples.arguments, predictions=predictions)
-            run = partial(learner.learn, predictions=predictions)
-            return await asyncio.to_thread(run, *samples.arguments)
+            run = partial(learner.learn, *samples.arguments, predictions=predictions)
+            return await to_the_end(asyncio.to_thread(run))
         except SampleError as wrong:
             place = (
                 f"/{wrong.index}/{wrong.field}" if wrong.index is not None else f"/{wrong.field}"
@@ -236,15 +249,19 @@ class Session:
         try:
             written = await commit.wait()
         except StoreFull as full:
-            self.drop()
             raise Problem("disk-full", "nothing was stored: make room, then send again") from full
         except StoreError as failure:
-            self.drop()
             detail = "the store failed: send the same again, with its producer and seq"
             raise Problem("unavailable", detail, headers=RETRY) from failure
         if isinstance(written, Conflict):
-            self.drop()
             raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
+
+    def _committed(self, learner: Learner, outcome: Any) -> None:
+        """The store has spoken: everybody may see it, or this copy is dropped."""
+        if isinstance(outcome, Written):
+            self._publish(learner)
+        else:
+            self.drop()
 
     def _publish(self, learner: Learner) -> None:
         if not self.gone and learner.t > self.t:
@@ -256,6 +273,16 @@ class Session:
         if self.watchers:
             self.changed.set()
             self.changed = asyncio.Event()
+
+
+async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
+    """Wait for work that cannot be called off; who is cancelled meanwhile waits for it first."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _advice(at: int) -> str:

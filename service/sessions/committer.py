@@ -25,10 +25,11 @@ MOST = 1024
 class Receipt(Generic[R]):
     """For work on its way to the store. Any number may wait for it, and none can call it off."""
 
-    __slots__ = ("_outcome", "_settled", "_waiting")
+    __slots__ = ("_outcome", "_settled", "_then", "_waiting")
 
     def __init__(self) -> None:
         self._settled = False
+        self._then: Callable[[Any], None] | None = None
         self._waiting: list[asyncio.Future[None]] = []
 
     async def wait(self) -> R:
@@ -41,9 +42,15 @@ class Receipt(Generic[R]):
             raise self._outcome
         return self._outcome
 
+    def then(self, follow: Callable[[Any], None]) -> None:
+        """What to do first when the store has spoken, whether or not anybody waits."""
+        self._then = follow
+
     def settle(self, outcome: R | Exception) -> None:
         """Tell all who wait. To be called in the loop."""
         self._outcome, self._settled = outcome, True
+        if self._then is not None:
+            self._then(outcome)
         for told in self._waiting:
             if not told.done():
                 told.set_result(None)

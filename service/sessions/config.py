@@ -56,10 +56,15 @@ class SessionConfig(BaseModel):
             self.model, known, self.algorithm, float(self.eta0), start, regret, options
         )
 
-    def check(self, max_dim: int) -> None:
+    def learner(self, dim: int | None, max_dim: int) -> llr.Learner:
+        """A fresh learner, once dim is known. Refuses what none can be made of, by pointer."""
+        self.check(max_dim, dim)
+        return llr.Learner.from_config(self.of_learner(dim))
+
+    def check(self, max_dim: int, dim: int | None = None) -> None:
         """Refuse what no learner can be made of, by pointer."""
         try:
-            config = self.of_learner(None)
+            config = self.of_learner(dim)
         except llr.ConfigError as wrong:
             pointer = "/" + wrong.field.replace(".", "/")
             raise Problem(

@@ -89,6 +89,7 @@ class Hub:
         create = Create(name, body, learner.t, packed, producers)
         written = await self._stored(self._committer.commit(create))
         if isinstance(written, Conflict):
+            await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
         log.info("session restored", extra={"session": name, "t": learner.t})
         made = self._make(name, config, written.session, learner, dict(producers), 0)
@@ -137,9 +138,21 @@ class Hub:
             learner = await asyncio.to_thread(_rebuild, config, stored)
         except (StateError, ValueError) as damage:
             raise _damaged(name, damage) from damage
+        meanwhile = self.at_hand(name)
+        if meanwhile is not None:  # made while this copy was on its way
+            return meanwhile
         tail = sum(len(entry.blob) for entry in stored.tail)
         made = self._make(name, config, stored.id, learner, dict(stored.producers), tail)
         return self._keep(made)
+
+    async def _find(self, name: str, conflict: Conflict) -> None:
+        """Make sure that a conflict is about the name, and not about what was to be stored."""
+        try:
+            await self.get(name)
+        except Problem as problem:
+            if problem.kind.name != "session-not-found":
+                raise
+            raise Problem("invalid", f"cannot be stored: {conflict.reason}") from None
 
     def _make(
         self,
@@ -151,7 +164,7 @@ class Hub:
         tail: int,
     ) -> Session:
         if learner is None and (config.dim or not config.features):
-            learner = Learner.from_config(config.of_learner(config.dim or 1))
+            learner = config.learner(config.dim or 1, self._settings.max_dim)
         return Session(
             name,
             config,
@@ -161,8 +174,7 @@ class Hub:
             tail,
             self._committer,
             self._metrics,
-            self._settings.max_queue,
-            self._settings.max_producers,
+            self._settings,
         )
 
     def _keep(self, session: Session) -> Session:

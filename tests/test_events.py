@@ -1,0 +1,270 @@
+"""Server-Sent Events, with the app driven as a server drives it: TestClient waits for an end."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import Message
+from test_hub import Stub, anyio_backend, away, running, store, until
+
+from service.app import App
+from service.settings import Settings
+
+__all__ = ["anyio_backend", "store"]
+pytestmark = pytest.mark.anyio
+DEMO = "/v1/sessions/demo"
+EVENTS = f"{DEMO}/events"
+SAMPLES = f"{DEMO}/samples"
+
+
+class Reader:
+    """A client of one event stream. It reads what comes, unless it is frozen."""
+
+    def __init__(self, app: App, *headers: tuple[bytes, bytes], path: str = EVENTS) -> None:
+        self.status = 0
+        self.headers: dict[bytes, bytes] = {}
+        self.times: list[float] = []
+        self.thawed, self._leaving = asyncio.Event(), asyncio.Event()
+        self.thawed.set()
+        self._parts: asyncio.Queue[bytes | None] = asyncio.Queue()
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(b"host", b"here"), *headers],
+        }
+        self._request = {"type": "http.request", "body": b"", "more_body": False}
+        self._task = asyncio.create_task(app(scope, self._receive, self._send))
+
+    async def _receive(self) -> Message:
+        if self._request:
+            message, self._request = self._request, {}
+            return message
+        await self._leaving.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        await self.thawed.wait()
+        if message["type"] == "http.response.start":
+            self.status, self.headers = message["status"], dict(message["headers"])
+            return
+        if message["body"]:
+            self.times.append(asyncio.get_running_loop().time())
+            self._parts.put_nowait(message["body"])
+        if not message.get("more_body", False):
+            self._parts.put_nowait(None)
+
+    async def part(self) -> bytes | None:
+        """The next that comes, None at the end."""
+        async with asyncio.timeout(20):
+            return await self._parts.get()
+
+    async def state(self) -> dict[str, Any]:
+        """The next state, which carries its t as id."""
+        part = await self.part()
+        while part == b"retry: 1000\n\n":
+            part = await self.part()
+        assert part is not None
+        number, kind, data, *end = part.decode().split("\n")
+        state: dict[str, Any] = json.loads(data.removeprefix("data: "))
+        assert (number, kind, end) == (f"id: {state['t']}", "event: state", ["", ""])
+        return state
+
+    async def opened(self) -> int:
+        """The status, once there is one."""
+        await until(lambda: self.status)
+        return self.status
+
+    async def rest(self) -> list[bytes]:
+        """All that comes until the stream ends."""
+        parts = []
+        while (part := await self.part()) is not None:
+            parts.append(part)
+        return parts
+
+    async def leave(self) -> None:
+        self._leaving.set()
+        await self._task
+
+
+@asynccontextmanager
+async def served(**settings: Any) -> AsyncIterator[tuple[App, httpx.AsyncClient]]:
+    app = App(Settings(store="memory:", **settings))
+    async with running(app) as http:
+        await http.put(DEMO, json={"model": "gaussian"})
+        yield app, http
+
+
+@pytest.fixture
+async def app() -> AsyncIterator[App]:
+    async with served() as (app, _):
+        yield app
+
+
+@pytest.fixture
+async def http(app: App) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        yield client
+
+
+async def test_the_first_event_is_the_present_state_and_later_ones_follow_learning(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    await http.post(SAMPLES, json={"y": [1, 2, 3]})
+    reader = Reader(app)
+    assert await reader.opened() == 200
+    assert reader.headers[b"content-type"].startswith(b"text/event-stream")
+    assert reader.headers[b"cache-control"] == b"no-store"
+    assert await reader.state() == (await http.get(DEMO)).json()
+    for t in (4, 5):
+        await http.post(SAMPLES, json={"y": t})
+        assert await reader.state() == (await http.get(DEMO)).json()
+    await reader.leave()
+
+
+async def test_there_are_at_most_20_events_a_second_and_the_last_is_never_missed(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    reader = Reader(app)
+    t = 0
+    while len(reader.times) < 6:
+        t = (await http.post(SAMPLES, json={"y": 1})).json()["t"]
+    seen = [(await reader.state())["t"]]
+    while seen[-1] < t:
+        seen.append((await reader.state())["t"])
+    await reader.leave()
+    assert len(seen) < t
+    first, *later = reader.times[1:]
+    for event in later:
+        assert event - first > 0.0499
+        first = event
+
+
+async def test_a_frozen_reader_costs_no_memory_and_sees_the_newest_when_it_thaws(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    reader = Reader(app)
+    await reader.state()
+    reader.thawed.clear()
+    for _ in range(50):
+        await http.post(SAMPLES, json={"y": 1})
+    reader.thawed.set()
+    seen = [(await reader.state())["t"]]
+    while seen[-1] < 50:
+        seen.append((await reader.state())["t"])
+    assert len(seen) <= 2
+    await reader.leave()
+
+
+@pytest.mark.parametrize("last", [b"0", b"99", b"", b"-1", b"1e0", b"x\xff", b"1 "])
+async def test_who_comes_back_behind_or_with_nonsense_gets_the_present_state(
+    app: App, http: httpx.AsyncClient, last: bytes
+) -> None:
+    await http.post(SAMPLES, json={"y": 1})
+    reader = Reader(app, (b"last-event-id", last))
+    assert (await reader.state())["t"] == 1
+    await reader.leave()
+
+
+async def test_who_comes_back_up_to_date_waits_for_the_next_state(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    await http.post(SAMPLES, json={"y": 1})
+    reader = Reader(app, (b"last-event-id", b"1"))
+    assert await reader.part() == b"retry: 1000\n\n"
+    await http.post(SAMPLES, json={"y": 1})
+    assert (await reader.state())["t"] == 2
+    await reader.leave()
+
+
+@pytest.mark.parametrize("last", [b"\xb2", b"9" * 5000])
+async def test_an_id_that_only_looks_like_a_number_is_nonsense(app: App, last: bytes) -> None:
+    reader = Reader(app, (b"last-event-id", last))
+    status = await reader.opened()
+    await reader.leave()
+    assert status == 200
+
+
+async def test_a_quiet_stream_shows_that_it_is_alive(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.routes.events.HEARTBEAT", 0.001)
+    reader = Reader(app)
+    await reader.state()
+    assert await reader.part() == b": still here\n\n"
+    await reader.leave()
+
+
+async def test_more_streams_than_allowed_are_429_until_one_is_left() -> None:
+    async with served(max_streams=2) as (app, http):
+        readers = [Reader(app), Reader(app)]
+        for reader in readers:
+            await reader.state()
+        refused = await http.get(EVENTS)
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"]
+        assert refused.json()["type"] == "urn:llr:problem:too-many"
+        assert "llr_streams_open 2.0" in (await http.get("/metrics")).text
+        await readers.pop().leave()
+        readers.append(Reader(app))
+        assert await readers[-1].opened() == 200
+        for reader in readers:
+            await reader.leave()
+        assert "llr_streams_open 0.0" in (await http.get("/metrics")).text
+
+
+async def test_streams_opened_at_the_same_moment_do_not_pass_the_limit() -> None:
+    async with served(max_streams=2) as (app, _):
+        readers = [Reader(app) for _ in range(6)]
+        statuses = [await reader.opened() for reader in readers]
+        for reader in readers:
+            await reader.leave()
+        assert sorted(statuses) == [200] * 2 + [429] * 4
+
+
+async def test_a_session_that_is_deleted_ends_its_streams(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    reader = Reader(app)
+    await reader.state()
+    assert (await http.delete(DEMO)).status_code == 204
+    assert await reader.rest() == []
+    missing = Reader(app)
+    assert await missing.opened() == 404
+    await missing.rest()
+
+
+async def test_a_session_that_the_store_refuses_ends_its_streams_to_be_opened_anew(
+    store: Stub,
+) -> None:
+    async with served() as (app, http):
+        reader = Reader(app)
+        await reader.state()
+        store.fails = away
+        assert (await http.post(SAMPLES, json={"y": 1})).status_code == 503
+        assert await reader.rest() == []
+        store.fails = None
+        again = Reader(app, (b"last-event-id", b"1"))
+        assert (await again.state())["t"] == 0
+        await again.leave()
+
+
+async def test_all_streams_end_when_the_service_drains(app: App, http: httpx.AsyncClient) -> None:
+    await http.put("/v1/sessions/other", json={"model": "gaussian"})
+    readers = [Reader(app), Reader(app), Reader(app, path="/v1/sessions/other/events")]
+    for reader in readers:
+        await reader.state()
+    app.context.drain()
+    for reader in readers:
+        assert await reader.rest() == []
+    assert (await http.get("/readyz")).status_code == 503

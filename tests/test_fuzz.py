@@ -1,0 +1,165 @@
+"""Row 11: schemathesis against our own OpenAPI document, in process.
+
+Whatever a request holds: no 5xx, no status that is not documented, an answer that fits its schema.
+The same requests at every run. LLR_FUZZ_CASES=50000 is the long form, in turns, each of its own
+seed and on a fresh app; LLR_FUZZ_SEED is the first of the seeds.
+"""
+
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from requests import Session
+from schemathesis import APIOperation, Case, GenerationMode, SerializationContext
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.python.asgi import get_client, shutdown_lifespans
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+import llr
+from service.app import App
+from service.settings import Settings
+
+TURN = 500
+CASES = int(os.environ.get("LLR_FUZZ_CASES", str(TURN)))
+SEED = int(os.environ.get("LLR_FUZZ_SEED", "1"))
+CHECKS: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+FUZZED = settings(
+    max_examples=TURN,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+LIMITS = Settings(store="memory:", max_dim=1000, max_body=64 * 1024, block_bytes=1024)
+OPERATIONS: dict[str, APIOperation[Any, Any, Any, Any]] = {
+    found.ok().definition.raw["operationId"]: found.ok()
+    for found in schemathesis.openapi.from_dict(App(LIMITS).inner.openapi()).get_all_operations()
+    if isinstance(found, Ok)
+}
+OFTEN = ["createSession", "predict", "learn", "learn", "putSnapshot"]
+
+NEEDED = {
+    name: {model.parameter.name: 3} if model.parameter and model.parameter.default is None else {}
+    for name, model in llr.MODELS.items()
+}
+CONFIGS: list[dict[str, Any]] = [
+    {"model": model, "options": needed} for model, needed in NEEDED.items()
+]
+NAMES = list(NEEDED)
+LEARNER = llr.Learner("linear", dim=2, regret="exact")
+LEARNER.learn([[1.0, 2.0], [3.0, -1.0]], [1.0, 0.0])
+SNAPSHOT: dict[str, Any] = {
+    "format": 1,
+    "name": "old",
+    "t": 2,
+    "config": {"model": "linear", "dim": 2},
+    "producers": {"a": 2},
+    "state": LEARNER.to_plain(),
+}
+
+numbers = st.sampled_from([0, 1, 2, -0.0, 5e-324, 1e308, -1e200, 10**40]) | st.floats(-9, 9)
+rows = st.lists(numbers, min_size=2, max_size=2)
+samples = st.fixed_dictionaries({"x": rows, "y": numbers})
+lines = st.sampled_from(['{"y":1}', '{"x":[1,2],"y":0}', '{"x":[1,2],"y":0}', "", "{"])
+tables = st.lists(st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=3)
+queries = st.fixed_dictionaries(
+    {}, optional={"producer": st.just("a"), "seq": st.integers(0, 3), "theta": st.just("false")}
+)
+
+
+def npy(table: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, table)
+    return buffer.getvalue()
+
+
+PLAUSIBLE: dict[str, list[tuple[str, st.SearchStrategy[Any]]]] = {
+    "predict": [("application/json", st.fixed_dictionaries({"x": rows | st.lists(rows)}))],
+    "learn": [
+        ("application/json", st.fixed_dictionaries({"y": numbers}) | samples | st.lists(samples)),
+        ("application/x-ndjson", st.lists(lines).map("\n".join)),
+        ("application/x-npy", tables.map(npy)),
+    ],
+}
+
+
+@schemathesis.serializer("application/x-npy", "application/x-ndjson")
+def as_it_is(_: SerializationContext, value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Case[Any]:
+    """Requests after the schema or against it, most of them to sessions and models there are."""
+    operation = draw(st.sampled_from([*OPERATIONS, *OFTEN]))
+    case: Case[Any] = draw(OPERATIONS[operation].as_strategy(draw(st.sampled_from(GenerationMode))))
+    plausible = draw(st.integers(0, 3))
+    if plausible and "name" in case.path_parameters:
+        kept = [] if operation == "deleteSession" else NAMES
+        case.path_parameters["name"] = draw(st.sampled_from(["new", *kept]))
+    if plausible and operation in PLAUSIBLE:
+        case.media_type, bodies = draw(st.sampled_from(PLAUSIBLE[operation]))
+        case.body, case.query = draw(bodies), draw(queries)
+    if plausible and operation == "createSession" and isinstance(case.body, dict):
+        config = draw(st.sampled_from(CONFIGS))
+        case.body = case.body | config | {"algorithm": "sg/ag"} if plausible > 1 else config
+    if plausible and operation == "putSnapshot" and isinstance(case.body, dict):
+        changed = draw(st.sets(st.sampled_from(list(SNAPSHOT)), max_size=2))
+        case.body = SNAPSHOT | {key: case.body[key] for key in changed if key in case.body}
+    return case
+
+
+@pytest.fixture
+def app() -> App:
+    return App(LIMITS)
+
+
+@pytest.fixture
+def http(app: App) -> Iterator[Session]:
+    """A started app with a session of every model; the first sample tells their dim."""
+    with get_client(app) as client:
+        for config in CONFIGS:
+            made = client.put(f"/v1/sessions/{config['model']}", json=config)
+            assert made.status_code == 201
+        yield client
+    shutdown_lifespans()
+
+
+@pytest.mark.parametrize("turn", range(max(1, CASES // TURN)))
+def test_no_request_gets_an_answer_that_is_not_documented(
+    app: App, http: Session, turn: int
+) -> None:
+    seen: Counter[tuple[str, int]] = Counter()
+
+    @seed(SEED + turn)
+    @FUZZED
+    @given(case=requests())
+    def check(case: Case[Any]) -> None:
+        operation = case.operation.definition.raw["operationId"]
+        app.context.draining = operation == "watchSession"  # or its answer would have no end
+        answer = case.call(session=http)
+        seen[operation, answer.status_code] += 1
+        case.validate_response(answer, checks=CHECKS)
+
+    check()
+    reached = {operation for operation, status in seen if status < 300}
+    assert set(OFTEN) <= reached, "the requests have lost their teeth"

@@ -1,0 +1,433 @@
+"""Sessions as the hub keeps them: loaded when touched, let go when idle, true after any failure."""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import llr
+import service.routes.samples
+import service.sessions.hub
+from service.app import App
+from service.sessions.config import SessionConfig
+from service.settings import MIB, Settings
+from service.stores.memory import Memory
+from service.stores.store import (
+    Change,
+    Conflict,
+    Stored,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    Written,
+)
+
+pytestmark = pytest.mark.anyio
+LONG = [0.5] * 12_600
+DEMO = "/v1/sessions/demo"
+SAMPLES = f"{DEMO}/samples"
+NDJSON = {"content-type": "application/x-ndjson"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Stub(Memory):
+    """A store in memory that fails and waits when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails: Callable[[Sequence[Change]], list[Written | Conflict]] | None = None
+        self.opened = threading.Event()
+        self.opened.set()
+        self.waiting = 0
+        self.loads: Counter[str] = Counter()
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        self.waiting += 1
+        assert self.opened.wait(20)
+        self.waiting -= 1
+        return self.fails(group) if self.fails else super().write(group)
+
+    def load(self, name: str) -> Stored | None:
+        self.loads[name] += 1
+        return super().load(name)
+
+
+class Slow:
+    """Long batches, which are held up in the middle of learning until they are let go."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.let_go = threading.Event()
+        self.begun = self.done = 0
+        learn = llr.Learner.learn
+
+        def held(learner: llr.Learner, *samples: Any, **options: Any) -> Any:
+            long = np.size(samples[-1]) >= len(LONG)
+            self.begun += long
+            assert not long or self.let_go.wait(20)
+            outcome = learn(learner, *samples, **options)
+            self.done += long
+            return outcome
+
+        patch.setattr(llr.Learner, "learn", held)
+
+
+@asynccontextmanager
+async def running(app: App) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.inner.router.lifespan_context(app.inner),
+        httpx.AsyncClient(transport=transport, base_url="http://here") as http,
+    ):
+        yield http
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Stub:
+    stub = Stub()
+    monkeypatch.setattr("service.app.open_store", lambda _: stub)
+    return stub
+
+
+@pytest.fixture
+def app(store: Stub) -> App:
+    return App(Settings(store="memory:", max_queue=4, max_producers=2, memory_cap=MIB))
+
+
+@pytest.fixture
+async def http(app: App) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an app on the stub, with a session of the gaussian model."""
+    async with running(app) as client:
+        await client.put(DEMO, json={"model": "gaussian"})
+        yield client
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+async def settle() -> None:
+    """Let every task go as far as it can without the store."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+def replay(*labels: Any) -> Any:
+    """The state that these samples leave, as a snapshot has it."""
+    learner = llr.Learner("gaussian", regret="exact")
+    for y in labels:
+        assert learner.learn(y)
+    return learner.to_plain()
+
+
+async def snapshot(http: httpx.AsyncClient, session: str = DEMO) -> Any:
+    return (await http.get(f"{session}/snapshot")).json()
+
+
+async def crowd(app: App, http: httpx.AsyncClient) -> None:
+    """Other sessions, until `demo` has left memory."""
+    for i in range(30):
+        await http.put(f"/v1/sessions/s{i}", json={"model": "linear", "dim": 5000})
+    assert app.context.sessions.peek("demo") is None
+
+
+async def test_idle_sessions_leave_memory_and_come_back_bit_equal(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    rng, before = np.random.default_rng(1), {}
+    for i in range(20):
+        session = f"/v1/sessions/s{i}"
+        await http.put(session, json={"model": "linear", "dim": 5000})
+        for x in rng.normal(size=(3, 5000)).tolist():
+            assert (await http.post(f"{session}/samples", json={"x": x, "y": 1})).is_success
+        before[session] = await snapshot(http, session)
+    loaded = [i for i in range(20) if app.context.sessions.peek(f"s{i}")]
+    assert 0 < len(loaded) < 20
+    assert loaded[-1] == 19
+    assert f"llr_evictions_total {21 - len(loaded)}.0" in (await http.get("/metrics")).text
+    for session, state in before.items():
+        assert await snapshot(http, session) == state
+
+
+async def test_concurrent_first_touches_load_once(
+    app: App, store: Stub, http: httpx.AsyncClient
+) -> None:
+    await crowd(app, http)
+    answers = await asyncio.gather(*[http.get(DEMO) for _ in range(20)])
+    assert {answer.status_code for answer in answers} == {200}
+    assert store.loads["demo"] == 1
+
+
+async def test_a_full_queue_is_503_and_says_when_to_come_again(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    store.opened.clear()
+    posts = [asyncio.create_task(http.post(SAMPLES, json={"y": i})) for i in range(6)]
+    refused = await next(asyncio.as_completed(posts))
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "1"
+    assert refused.json()["type"] == "urn:llr:problem:unavailable"
+    store.opened.set()
+    statuses = [(await post).status_code for post in posts]
+    assert sorted(statuses) == [200] * 4 + [503] * 2
+    assert (await http.get(DEMO)).json()["t"] == 4
+
+
+async def test_more_producers_than_a_session_remembers_are_429(http: httpx.AsyncClient) -> None:
+    for producer, status in (("a", 200), ("b", 200), ("c", 429), ("a", 200)):
+        answer = await http.post(f"{SAMPLES}?producer={producer}&seq=0", json={"y": 1})
+        assert answer.status_code == status
+    assert (await http.get(DEMO)).json()["t"] == 2
+    assert (await snapshot(http))["producers"] == {"a": 1, "b": 1}
+
+
+def full(_: Sequence[Change]) -> list[Written | Conflict]:
+    raise StoreFull("no room")
+
+
+def away(_: Sequence[Change]) -> list[Written | Conflict]:
+    raise StoreUnavailable("away")
+
+
+def moved(group: Sequence[Change]) -> list[Written | Conflict]:
+    return [Conflict("elsewhere") for _ in group]
+
+
+@pytest.mark.parametrize(("fails", "status"), [(full, 507), (away, 503), (moved, 503)])
+async def test_what_the_store_refuses_is_not_learnt_and_can_be_sent_again(
+    store: Stub, http: httpx.AsyncClient, fails: Any, status: int
+) -> None:
+    assert (await http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1})).is_success
+    store.fails = fails
+    refused = await http.post(f"{SAMPLES}?producer=p&seq=1", json={"y": 2})
+    assert refused.status_code == status
+    assert ("retry-after" in refused.headers) == (status == 503)
+    store.fails = None
+    assert (await http.get(DEMO)).json()["t"] == 1
+    assert store.loads["demo"] == 1
+    again = (await http.post(f"{SAMPLES}?producer=p&seq=1", json={"y": 2})).json()
+    assert (again["t"], again["duplicate"]) == (2, False)
+    assert (await snapshot(http))["state"] == replay(1.0, 2.0)
+
+
+async def test_what_was_stored_before_the_store_failed_is_not_learnt_twice(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    def late(group: Sequence[Change]) -> list[Written | Conflict]:
+        Memory.write(store, group)
+        raise StoreError("stored, but nobody was told")
+
+    store.fails = late
+    assert (await http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1})).status_code == 503
+    store.fails = None
+    again = (await http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1})).json()
+    assert (again["t"], again["duplicate"]) == (1, True)
+    assert (await snapshot(http))["state"] == replay(1.0)
+
+
+@pytest.mark.parametrize(("fails", "status"), [(full, 507), (away, 503)])
+async def test_creating_and_deleting_fail_as_the_store_does(
+    store: Stub, http: httpx.AsyncClient, fails: Any, status: int
+) -> None:
+    store.fails = fails
+    assert (await http.put("/v1/sessions/new", json={"model": "gaussian"})).status_code == status
+    assert (await http.delete(DEMO)).status_code == status
+    store.fails = None
+    assert (await http.get(DEMO)).status_code == 200
+    assert (await http.get("/v1/sessions/new")).status_code == 404
+
+
+async def test_long_batches_leave_other_sessions_served(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await http.put("/v1/sessions/other", json={"model": "gaussian"})
+    slow = Slow(monkeypatch)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(lambda: slow.begun)
+    assert (await http.post("/v1/sessions/other/samples", json={"y": 1})).is_success
+    assert (await http.get(DEMO)).json()["t"] == 0
+    assert not long.done()
+    slow.let_go.set()
+    assert (await long).json()["t"] == len(LONG)
+
+
+async def test_a_cancelled_request_neither_loses_nor_doubles(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    store.opened.clear()
+    post = asyncio.create_task(http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1}))
+    await until(lambda: store.waiting)
+    post.cancel()
+    await asyncio.gather(post, return_exceptions=True)
+    store.opened.set()
+    again = (await http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1})).json()
+    assert (again["t"], again["duplicate"]) == (1, True)
+    assert (await http.post(f"{SAMPLES}?producer=p&seq=1", json={"y": 2})).json()["t"] == 2
+    assert (await snapshot(http))["state"] == replay(1.0, 2.0)
+
+
+def test_a_restart_gives_the_same_state_and_remembers_producers(settings: Settings) -> None:
+    seen = []
+    for start in range(3):
+        with TestClient(App(settings)) as client:
+            client.put(DEMO, json={"model": "linear", "dim": 3})
+            for seq in range(0, 40 * (start + 1), 8):
+                rows = np.random.default_rng(seq).normal(size=(8, 4))
+                body = {"x": rows[:, :3].tolist(), "y": rows[:, 3].tolist()}
+                answer = client.post(f"{SAMPLES}?producer=p&seq={seq}", json=body).json()
+                assert answer["duplicate"] == (seq < 40 * start)
+            seen.append(client.get(f"{DEMO}/snapshot").json())
+            assert seen[-1]["t"] == 40 * (start + 1)
+        with TestClient(App(settings)) as client:
+            assert client.get(f"{DEMO}/snapshot").json() == seen[-1]
+
+
+async def test_long_bodies_are_decoded_while_other_sessions_are_served(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, let_go, kind = threading.Event(), threading.Event(), "application/json"
+    decode = service.routes.samples.DECODERS[kind]
+
+    def held(body: bytes, features: bool) -> Any:
+        begun.set()
+        assert let_go.wait(0.5), "nobody else was served"
+        return decode(body, features)
+
+    monkeypatch.setitem(service.routes.samples.DECODERS, kind, held)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(begun.is_set)
+    let_go.set()
+    assert (await long).status_code == 200
+
+
+async def test_what_a_cancelled_request_stored_is_shown(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    store.opened.clear()
+    post = asyncio.create_task(http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1}))
+    await until(lambda: store.waiting)
+    post.cancel()
+    await asyncio.gather(post, return_exceptions=True)
+    store.opened.set()
+    shown = await snapshot(http)
+    assert (shown["t"], shown["producers"]) == (1, {"p": 1})
+
+
+async def test_a_cancelled_long_batch_leaves_no_trace_in_the_history(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await http.post(SAMPLES, json={"y": [1.0] * 20_000})).is_success
+    slow = Slow(monkeypatch)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(lambda: slow.begun)
+    long.cancel()
+    after = asyncio.create_task(http.post(SAMPLES, json={"y": [2.0] * 100}))
+    slow.let_go.set()
+    await asyncio.gather(long, return_exceptions=True)
+    assert (await after).is_success
+    assert (await snapshot(http))["state"] == replay([1.0] * 20_000, [2.0] * 100)
+
+
+async def test_an_acknowledged_sample_outlives_a_long_batch_of_a_dropped_session(
+    app: App, store: Stub, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow(monkeypatch)
+    store.opened.clear()
+    store.fails = away
+    refused = asyncio.create_task(http.post(SAMPLES, json={"y": 1}))
+    await until(lambda: store.waiting)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(lambda: slow.begun)
+    store.opened.set()
+    assert (await refused).status_code == 503
+    store.fails = None
+    assert (await http.post(SAMPLES, json={"y": 7})).json()["t"] == 1
+    slow.let_go.set()
+    learnt = [7.0, *(LONG if (await long).is_success else [])]
+    await crowd(app, http)
+    assert (await snapshot(http))["state"] == replay(learnt)
+
+
+async def test_a_session_read_while_it_is_created_is_one_session(
+    app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, let_go, rebuild = app.context.sessions, threading.Event(), service.sessions.hub._rebuild
+    held = lambda *stored: let_go.wait(20) and rebuild(*stored)  # noqa: E731
+    monkeypatch.setattr(service.sessions.hub, "_rebuild", held)
+    creating = asyncio.create_task(hub.create("new", SessionConfig(model="gaussian")))
+    reading = asyncio.create_task(hub.get("new"))
+    await creating
+    assert (await http.post("/v1/sessions/new/samples", json={"y": 1})).json()["t"] == 1
+    let_go.set()
+    await reading
+    assert (await http.get("/v1/sessions/new")).json()["t"] == 1
+
+
+async def test_a_session_evicted_while_a_body_arrives_is_loaded_again(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"y":'
+        begun.set()
+        await go_on.wait()
+        yield b"1}"
+
+    json = {"content-type": "application/json"}
+    post = asyncio.create_task(http.post(SAMPLES, content=body(), headers=json))
+    await begun.wait()
+    await crowd(app, http)
+    go_on.set()
+    assert (await post).status_code == 200
+
+
+async def test_a_stream_does_not_fill_the_queue_by_itself(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(12):
+            yield b'{"y":1}\n'
+
+    store.opened.clear()
+    post = asyncio.create_task(http.post(SAMPLES, content=body(), headers=NDJSON))
+    await until(lambda: store.waiting)
+    await settle()
+    store.opened.set()
+    assert (await post).status_code == 200
+
+
+async def test_a_stream_that_is_told_to_stop_says_how_far_it_came(store: Stub) -> None:
+    app, pulled = App(Settings(store="memory:")), 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal pulled
+        while True:
+            pulled += 1
+            yield b'{"y":1}\n'
+
+    async with running(app) as http:
+        await http.put(DEMO, json={"model": "gaussian"})
+        store.opened.clear()
+        post = asyncio.create_task(http.post(SAMPLES, content=body(), headers=NDJSON))
+        await until(lambda: pulled == 10)
+        await settle()
+        app.context.drain()
+        await settle()
+        store.opened.set()
+        stopped = (await post).json()
+    kept = store.load("demo")
+    assert kept is not None
+    assert (stopped["status"], stopped["accepted"]) == (503, kept.t)
