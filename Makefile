@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test check serve bench clean
+.PHONY: demo test check serve torture bench clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -17,6 +17,10 @@ check: .venv/dev
 
 serve: .venv/run
 	$(BIN)/llr serve
+
+# the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
+torture: .venv/dev
+	$(BIN)/python -m tests.torture $(TORTURE)
 
 bench: .venv/bench
 	$(BIN)/python bench/kernels.py

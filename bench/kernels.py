@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")})
+sys.path.pop(0)  # the folder of this file, where http.py would pass for the `http` of Python
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
 
 import numba

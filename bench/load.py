@@ -1,8 +1,8 @@
-"""The load: connections that send requests made beforehand, in a process and on a core of its own.
+"""The load: connections that send requests made beforehand, from a process and a core of its own.
 
 A closed lane sends a connection's next request when its answer is there. A paced lane sends on
-time, and counts from the time when a request was due: a server that stalls is charged for all who
-would have come meanwhile.
+time, and counts from the time at which a request was due: a server that stalls is charged for all
+who would have come meanwhile.
 """
 
 import asyncio
@@ -11,34 +11,37 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import uvloop
 
-HEAD_END, LENGTH = b"\r\n\r\n", b"content-length: "
-GOOD = b"HTTP/1.1 2"
+from bench.client import Client
+
+HOST = "127.0.0.1"
+FOREVER = 1e9
 
 
 class Lane(NamedTuple):
-    """Connections that take the same requests in turn.
+    """Connections that share requests and take them in turn.
 
     Attributes:
         requests: the bytes of each.
-        connections: how many.
-        most: how many requests in all; None for as many as time allows.
+        connections: how many connections.
+        most: how many requests to send in all, over and over; None for as many as there is time.
         pace: seconds between the requests of one connection, 0 for a closed lane.
     """
 
     requests: Sequence[bytes]
-    connections: int
+    connections: int = 1
     most: int | None = None
     pace: float = 0.0
 
 
 class Tally(NamedTuple):
-    """What a lane came to: answers, seconds from the first request to the last answer, latency."""
+    """What a lane came to: answers, the seconds they took, and seconds of one as quantiles."""
 
     answers: int
     seconds: float
@@ -51,62 +54,57 @@ class Tally(NamedTuple):
         return self.answers / self.seconds
 
 
-class Client(asyncio.Protocol):
-    """One connection."""
+class Load:
+    """The process that sends."""
 
-    def __init__(self, todo: Iterator[bytes], stop: float, pace: float) -> None:
-        self._todo, self._stop, self._pace = todo, stop, pace
-        self._answer = b""
-        self._due = 0.0
-        self.latencies: list[float] = []
-        self.last = 0.0
-        self.done = asyncio.get_running_loop().create_future()
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connected; `start` sends."""
-        self._transport = cast(asyncio.Transport, transport)
+    def run(self, port: int, lanes: Sequence[Lane], seconds: float = FOREVER) -> list[Tally]:
+        """Send through all lanes at once; a tally for each when the last answer is there."""
+        return self._pool.submit(_run, port, list(lanes), seconds).result()
 
-    def start(self, due: float) -> None:
-        """Send the first request, for which it is time."""
-        self._due = due
-        self._send()
 
-    def data_received(self, data: bytes) -> None:
-        """A part of an answer, mostly all of it."""
-        self._answer = self._answer + data if self._answer else data
-        end = self._answer.find(HEAD_END) + len(HEAD_END)
-        if end >= len(HEAD_END) and len(self._answer) >= end + self._length(end):
-            self._answered()
+@contextmanager
+def loading(core: int) -> Iterator[Load]:
+    """The process, pinned to a core."""
+    context = get_context("spawn")
+    with ProcessPoolExecutor(1, context, _pin, (core,)) as pool:
+        yield Load(pool)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The server hung up: an error, unless all is done."""
-        if not self.done.done():
-            self.done.set_exception(exc or ConnectionError("the server closed the connection"))
 
-    def _length(self, end: int) -> int:
-        at = self._answer.find(LENGTH, 0, end) + len(LENGTH)
-        if at < len(LENGTH) or not self._answer.startswith(GOOD):
-            self._transport.close()
-            raise RuntimeError(self._answer.decode("latin-1"))
-        return int(self._answer[at : self._answer.index(b"\r", at)])
+def _pin(core: int) -> None:
+    os.sched_setaffinity(0, {core})
 
-    def _answered(self) -> None:
-        self.last = time.perf_counter()
-        self.latencies.append(self.last - self._due)
-        self._answer = b""
-        self._due = max(self._due + self._pace, self.last) if not self._pace else self._next()
-        wait = self._due - self.last
-        if wait > 0.0:
-            asyncio.get_running_loop().call_later(wait, self._send)
-        else:
-            self._send()
 
-    def _next(self) -> float:
-        return self._due + self._pace
+def _run(port: int, lanes: list[Lane], seconds: float) -> list[Tally]:
+    return uvloop.run(_send(port, lanes, seconds))
 
-    def _send(self) -> None:
-        request = next(self._todo, None) if self._due < self._stop else None
-        if request is not None:
-            self._transport.write(request)
-        elif not self.done.done():
-            self.done.set_result(None)
+
+async def _send(port: int, lanes: list[Lane], seconds: float) -> list[Tally]:
+    begin = time.perf_counter() + 0.02 + 0.001 * sum(lane.connections for lane in lanes)
+    clients = [await _connect(port, lane, begin + seconds) for lane in lanes]
+    for lane, connected in zip(lanes, clients, strict=True):
+        for i, client in enumerate(connected):
+            client.start(begin + i * lane.pace / lane.connections)
+    await asyncio.gather(*(client.done for connected in clients for client in connected))
+    for client in itertools.chain(*clients):
+        client.close()
+    return [_tally(connected, begin) for connected in clients]
+
+
+async def _connect(port: int, lane: Lane, stop: float) -> list[Client]:
+    todo = itertools.islice(itertools.cycle(lane.requests), lane.most)
+    loop = asyncio.get_running_loop()
+    made = []
+    for _ in range(lane.connections):
+        _, client = await loop.create_connection(lambda: Client(todo, lane.pace, stop), HOST, port)
+        made.append(client)
+    return made
+
+
+def _tally(clients: list[Client], begin: float) -> Tally:
+    latencies = np.concatenate([client.latencies for client in clients])
+    p50, p99 = np.quantile(latencies, [0.5, 0.99])
+    seconds = max(client.last for client in clients) - begin
+    return Tally(latencies.size, seconds, float(p50), float(p99))

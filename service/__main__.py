@@ -58,11 +58,13 @@ def main(arguments: list[str] | None = None) -> int:
         log_config=None,
         access_log=False,
         lifespan="on",
-        timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
+        timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
         timeout_keep_alive=75,
         server_header=False,
     )
     server = Server(config, app)
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, lambda *_: None)  # uvicorn raises it again after an orderly end
     server.run()
     return 0 if server.started else 1
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Request
+from starlette.types import Message, Receive
 
 from service.metrics import Metrics
 from service.problems import Problem
@@ -14,6 +15,7 @@ from service.sessions.actor import Session
 from service.sessions.hub import Hub
 from service.settings import Settings
 
+R = TypeVar("R")
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 """What a session may be called."""
 
@@ -48,25 +50,54 @@ class Context:
         return self.hub
 
     @contextlib.contextmanager
-    def room_for(self, headers: Iterable[tuple[bytes, bytes]]) -> Iterator[None]:
-        """Room for the body of a request, as large as its headers say; 503 if there is none."""
-        length = dict(headers).get(b"content-length", b"")
-        size = int(length) if length.isdigit() and len(length) < 16 else self.settings.max_body
-        size = min(size, self.settings.max_body)
-        if self.bodies + size > self.settings.max_bodies:
-            wait = {"Retry-After": "1"}
-            raise Problem("unavailable", "too many large bodies at once, send again", headers=wait)
-        self.bodies += size
+    def room_for(self, receive: Receive) -> Iterator[Receive]:
+        """A channel that counts what it brings among all bodies being worked on; 503 if too much.
+
+        Waiting for more than the first part ends when the service is to stop.
+        """
+        taken, first = 0, True
+
+        async def counted() -> Message:
+            nonlocal taken, first
+            message = await (receive() if first else self.unless_draining(receive()))
+            first = False
+            size = len(message.get("body", b""))
+            if self.bodies + size > self.settings.max_bodies:
+                detail = "too many large bodies at once, send again"
+                raise Problem("unavailable", detail, headers={"Retry-After": "1"})
+            self.bodies += size
+            taken += size
+            return message
+
         try:
-            yield
+            yield counted
         finally:
-            self.bodies -= size
+            self.bodies -= taken
+
+    async def unless_draining(self, waiting_for: Awaitable[R]) -> R:
+        """Wait for something; a 503 ends it when the service is to stop."""
+        stops = Problem(
+            "unavailable", "the service stops: send again", headers={"Retry-After": "1"}
+        )
+        waiting = asyncio.ensure_future(waiting_for)
+        self.readers.add(waiting)
+        try:
+            if self.draining:
+                raise stops
+            return await waiting
+        except asyncio.CancelledError:
+            if self.draining and waiting.cancelled():
+                raise stops from None
+            raise
+        finally:
+            self.readers.discard(waiting)
+            waiting.cancel()
 
     def drain(self) -> None:
         """The service is about to stop: open streams end, in both directions."""
         self.draining = True
         self.sessions.drain()
-        for reader in self.readers:
+        for reader in list(self.readers):
             reader.cancel()
 
 

@@ -82,9 +82,9 @@ class Front:
         if method not in ("PUT", "POST", "PATCH"):
             await self._app(scope, receive, send)
             return
-        with self._context.room_for(scope["headers"]):
+        with self._context.room_for(receive) as counted:
             limits = (settings.max_body, settings.body_timeout, settings.min_rate)
-            body = await read_body(receive, scope["headers"], *limits)
+            body = await read_body(counted, scope["headers"], *limits)
             if body and not _is_json(scope["headers"]):
                 raise Problem("unsupported-type", "send application/json")
             await self._app(scope, _replay(body, receive), send)

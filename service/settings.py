@@ -146,7 +146,7 @@ class Settings(BaseSettings):
         default=10_000, ge=1, le=10**6, description="Producers one session remembers."
     )
     drain_seconds: float = Field(
-        default=5.0,
+        default=1.5,
         ge=0,
         le=600,
         allow_inf_nan=False,

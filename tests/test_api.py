@@ -21,7 +21,9 @@ SAMPLES = "/v1/sessions/demo/samples"
 
 
 def create(client: TestClient, name: str = "demo", **config: Any) -> httpx.Response:
-    return client.put(f"/v1/sessions/{name}", json={"model": "linear", "dim": 2} | config)
+    body = {"model": "linear", "dim": 2} | config
+    answer: httpx.Response = client.put(f"/v1/sessions/{name}", json=body)
+    return answer
 
 
 def npy(array: Any) -> bytes:
@@ -139,7 +141,8 @@ def test_a_retry_is_applied_once_however_late_it_comes(client: TestClient) -> No
     def send(seq: int, n: int) -> dict[str, Any]:
         rows = [{"x": [1.0, float(seq + i)], "y": 1.0} for i in range(n)]
         answer = client.post(f"{SAMPLES}?producer=a&seq={seq}", json=rows)
-        return {"status": answer.status_code} | answer.json()
+        members: dict[str, Any] = answer.json()
+        return {"status": answer.status_code} | members
 
     assert send(0, 3)["accepted"] == 3
     assert send(3, 2)["accepted"] == 2
@@ -286,13 +289,14 @@ def test_a_forged_snapshot_is_refused(client: TestClient) -> None:
     create(client)
     client.post(SAMPLES, json={"x": [1, 2], "y": 1})
     snapshot = client.get("/v1/sessions/demo/snapshot").json()
-    for change in (
+    changes: tuple[dict[str, Any], ...] = (
         {"format": 2},
         {"state": {}},
         {"config": {"model": "logistic", "dim": 2}},
         {"producers": {"a": -1}},
         {"surplus": 1},
-    ):
+    )
+    for change in changes:
         problem(client.put("/v1/sessions/x/snapshot", json=snapshot | change), 422, "invalid")
     problem(client.get("/v1/sessions/x"), 404, "session-not-found")
 

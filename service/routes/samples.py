@@ -7,7 +7,7 @@ all; NDJSON is learnt and acknowledged in blocks as it arrives.
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -24,7 +24,6 @@ from service.sessions.actor import (
     LONG,
     MOST_SAMPLES,
     PRODUCER,
-    RETRY,
     Learnt,
     Pending,
     Session,
@@ -70,8 +69,8 @@ class Ingest:
         if decode is None:
             raise Problem("unsupported-type", f"send {JSON}, {NDJSON} or {NPY}")
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
-        with self._context.room_for(scope["headers"]):
-            body = await read_body(receive, scope["headers"], *limits)
+        with self._context.room_for(receive) as counted:
+            body = await read_body(counted, scope["headers"], *limits)
             if session.gone:  # the body took its time
                 session = await hub.get(name)
             samples = await _decoded(decode, body, session.config.features)
@@ -174,7 +173,7 @@ class Ingest:
             most = max(settings.block_bytes, settings.max_line)
             splitter = LineSplitter(most, settings.max_line)
             chunks = stream_body(receive, scope["headers"], *limits)
-            while (chunk := await self._next(chunks)) is not None:
+            while (chunk := await self._context.unless_draining(anext(chunks, None))) is not None:
                 for block in splitter.feed(chunk):
                     asked = await self._begin(session, block, asked, ahead)
             for block in splitter.flush():
@@ -185,23 +184,6 @@ class Ingest:
             await ahead.put(None)
             raise
         await ahead.put(None)
-
-    async def _next(self, chunks: AsyncGenerator[bytes, None]) -> bytes | None:
-        """The next chunk, None at the end. Waiting for it ends when the service is to stop."""
-        stops = Problem("unavailable", "the service stops: send the rest again", headers=RETRY)
-        if self._context.draining:
-            raise stops
-        waiting = asyncio.ensure_future(anext(chunks, None))
-        self._context.readers.add(waiting)
-        try:
-            return await waiting
-        except asyncio.CancelledError:
-            if self._context.draining and waiting.cancelled():
-                raise stops from None
-            raise
-        finally:
-            self._context.readers.discard(waiting)
-            waiting.cancel()
 
     async def _begin(
         self, session: Session, block: Block, asked: Asked, ahead: "asyncio.Queue[Pending | None]"

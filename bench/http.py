@@ -1,0 +1,87 @@
+"""How fast the service is over HTTP: beside an empty endpoint, the library, pydantic, a quiet hour.
+
+    .venv/bin/python bench/http.py                       the whole table, about five minutes
+    .venv/bin/python bench/http.py --quick               shorter turns, fewer of them
+    .venv/bin/python bench/http.py --sessions 1000000    with that many sessions
+
+Servers are pinned to one core and the load to another, over loopback; the store is an SQLite file,
+synced, in the folder `--store`: choose the disk to be measured. Ratios are of the best turns, and
+in brackets of the medians. A target that is missed is printed, not raised.
+"""
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.pop(0)  # the folder of this file, which would pass for the `http` of Python
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
+
+import fastapi
+import pydantic
+import uvicorn
+from rich.console import Console
+
+from bench import contest
+from bench.arena import Arena, arena
+from bench.contest import Contest, Line
+from bench.ingest import arrays, grouped, lines, singles
+from bench.many import many
+from bench.stalls import stalls
+
+
+class Scale(NamedTuple):
+    """How much is measured: turns, seconds of a turn, requests, lines, bytes, sessions."""
+
+    rounds: int
+    seconds: float
+    requests: int
+    lines: int
+    paced_rounds: int
+    paced_seconds: float
+    bulk: int
+    sessions: int
+
+
+FULL = Scale(7, 2.0, 40, 200_000, 4, 6.0, 100_000_000, 20_000)
+QUICK = Scale(2, 1.0, 10, 50_000, 1, 4.0, 100_000_000, 2_000)
+
+
+def contests(place: Arena, scale: Scale) -> list[Contest]:
+    return [
+        singles(place, scale.rounds, scale.seconds),
+        grouped(place, scale.rounds, scale.seconds),
+        arrays(place, scale.rounds, scale.requests, "exact"),
+        arrays(place, scale.rounds, 4 * scale.requests, "off"),
+        lines(place, scale.rounds, scale.lines),
+        stalls(place, scale.paced_rounds, scale.paced_seconds, scale.bulk),
+    ]
+
+
+def measured(folder: Path, scale: Scale) -> list[Line]:
+    with arena(folder) as place:
+        return contest.measure(contests(place, scale)) + many(place, scale.sessions)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time the service over HTTP.")
+    parser.add_argument("--quick", action="store_true", help="shorter turns, fewer of them")
+    parser.add_argument("--sessions", type=int, help="how many sessions to make")
+    parser.add_argument("--store", type=Path, default=Path.cwd(), help="where to write")
+    given = parser.parse_args()
+    scale = QUICK if given.quick else FULL
+    scale = scale._replace(sessions=given.sessions or scale.sessions)
+    load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
+    with tempfile.TemporaryDirectory(dir=given.store, prefix="bench-") as folder:
+        found = measured(Path(folder), scale)
+    versions = (("fastapi", fastapi), ("pydantic", pydantic), ("uvicorn", uvicorn))
+    print(", ".join(f"{name} {module.__version__}" for name, module in versions), end=", ")
+    print(f"Python {platform.python_version()}; {load} and {os.getloadavg()[0]:.2f} after")
+    Console(width=160).print(contest.table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""A producer's numbered samples on their way to one session, and what has to be there of them."""
+
+import random
+from dataclasses import dataclass, field
+
+from .samples import ENCODINGS, Replay, Stream
+from .server import Server
+from .wire import Wire
+
+SIZES = (1, 1, 1, 1, 2, 5, 16)
+SEND_AGAIN = {503, 507}
+"""Answers that promise that nothing was stored."""
+
+
+@dataclass
+class Tally:
+    """What came of all the sending.
+
+    Attributes:
+        acks: answers of 200.
+        retries: batches sent again because nobody had answered.
+        refused: answers that asked to send again.
+        lost: samples that were acknowledged and are not there.
+        twice: samples that are there and were never sent, so another must be there twice.
+        differing: states that are not the replay's to the last bit.
+        faults: answers nobody should get, in words.
+    """
+
+    acks: int = 0
+    retries: int = 0
+    refused: int = 0
+    lost: int = 0
+    twice: int = 0
+    differing: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Lane:
+    """One producer's samples for one session.
+
+    `acked` is how many were acknowledged, `sent` how many may have arrived; what lies between was
+    never answered and is sent again, alone or with more, under the same numbers.
+    """
+
+    session: str
+    producer: str
+    stream: Stream
+    tally: Tally
+    acked: int = 0
+    sent: int = 0
+
+    @property
+    def path(self) -> str:
+        """Where the next samples go."""
+        ticket = f"producer={self.producer}&seq={self.acked}&theta=false"
+        return f"/v1/sessions/{self.session}/samples?{ticket}"
+
+    async def send(self, wire: Wire, lot: random.Random) -> None:
+        """Send the next samples, or once more those that were not answered."""
+        waiting = self.sent - self.acked
+        self.tally.retries += waiting > 0
+        n = waiting if waiting and lot.random() < 0.6 else lot.choice(SIZES)
+        await self.offer(wire, n, lot.choice([*ENCODINGS]))
+
+    async def offer(self, wire: Wire, n: int, encoding: str = "json") -> int:
+        """Send n samples from the first that is not acknowledged; returns the status."""
+        end = self.acked + n
+        self.sent = max(self.sent, end)
+        body, kind = ENCODINGS[encoding](self.stream.rows(self.acked, end))
+        answer = await wire.ask("POST", self.path, body, kind)
+        if answer.status == 200:
+            self.acked = end
+            self.tally.acks += 1
+        elif answer.status in SEND_AGAIN:
+            self.tally.refused += 1
+        else:
+            self.tally.faults.append(f"{self.session}: {answer.status} {answer.body!r}")
+        return answer.status
+
+    async def settle(self, wire: Wire) -> None:
+        """Send again until everything that was ever sent is acknowledged."""
+        while self.acked < self.sent and not self.tally.faults:
+            await self.offer(wire, self.sent - self.acked)
+
+    def check(self, there: int) -> None:
+        """Compare with how many of its samples the session says are there."""
+        self.tally.lost += max(0, self.acked - there)
+        self.tally.twice += max(0, there - self.sent)
+
+
+class Own(Lane):
+    """A lane that has its session for itself, so that the order of its samples is known."""
+
+    def __init__(self, name: str, stream: Stream, tally: Tally) -> None:
+        super().__init__(name, name, stream, tally)
+        self._replay = Replay()
+
+    def compare(self, server: Server) -> None:
+        """Nothing lost, nothing twice, and every bit as the library has it."""
+        snapshot = server.get(f"/v1/sessions/{self.session}/snapshot")
+        self.check(snapshot["t"])
+        self._replay.learn(self.stream.rows(self._replay.learner.t, snapshot["t"]))
+        if not self._replay.equals(snapshot):
+            self.tally.differing += 1
+            self.tally.differences.append(self._replay.difference(snapshot))
+        self.tally.torn += sum(snapshot["producers"].values()) != snapshot["t"]
