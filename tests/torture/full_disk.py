@@ -105,7 +105,7 @@ def _verdict(filled: list[Filling], fills: int) -> Verdict:
         "recovered": sum(each.recovered for each in filled),
         "not readable": sum(each.unread for each in filled),
         "lost": sum(each.tally.lost for each in filled),
-        "states that differ": sum(each.tally.differing for each in filled),
+        "states that differ": sum(len(each.tally.differing) for each in filled),
     }
     faults = [fault for each in filled for fault in each.tally.faults[:3]] + broken(
         it_recovers_by_itself=counts["recovered"] == counts["fills"],

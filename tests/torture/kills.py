@@ -56,20 +56,7 @@ def _killed_at_start(store: Path, seconds: float) -> None:
 
 def _verdict(producers: Producers, kills: int, at_start: int) -> Verdict:
     tally = producers.tally
-    counts = {
-        "kills": kills + at_start,
-        "of them at a start": at_start,
-        "acks": tally.acks,
-        "samples": producers.samples,
-        "retries": tally.retries,
-        "lost": tally.lost,
-        "applied twice": tally.twice,
-        "states that differ": tally.differing,
-    }
-    faults = tally.faults[:3] + broken(
-        nothing_acked_is_lost=tally.lost == 0,
-        nothing_is_applied_twice=tally.twice == 0,
-        states_equal_the_replay=tally.differing == 0,
-        there_were_acks=tally.acks > kills,
-    )
+    counts = {"kills": kills + at_start, "of them at a start": at_start}
+    counts |= tally.counts() | {"samples": producers.samples, "retries": tally.retries}
+    faults = tally.broken() + broken(there_were_acks=tally.acks > kills)
     return Verdict(counts, "lost 0, twice 0, bit-equal", faults)

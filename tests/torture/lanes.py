@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from .samples import ENCODINGS, Replay, Stream
 from .server import Server
+from .verdict import broken
 from .wire import Wire
 
 SIZES = (1, 1, 1, 1, 2, 5, 16)
@@ -22,7 +23,7 @@ class Tally:
         refused: answers that asked to send again.
         lost: samples that were acknowledged and are not there.
         twice: samples that are there and were never sent, so another must be there twice.
-        differing: states that are not the replay's to the last bit.
+        differing: states that are not the replay's to the last bit, and where.
         faults: answers nobody should get, in words.
     """
 
@@ -31,8 +32,21 @@ class Tally:
     refused: int = 0
     lost: int = 0
     twice: int = 0
-    differing: int = 0
+    differing: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """For a table."""
+        counts = {"acks": self.acks, "lost": self.lost, "applied twice": self.twice}
+        return counts | {"states that differ": len(self.differing)}
+
+    def broken(self) -> list[str]:
+        """How the promise was broken."""
+        return (self.faults[:3] + self.differing[:3]) + broken(
+            nothing_acked_is_lost=self.lost == 0,
+            nothing_is_applied_twice=self.twice == 0,
+            states_equal_the_replay=not self.differing,
+        )
 
 
 @dataclass
@@ -102,6 +116,6 @@ class Own(Lane):
         self.check(snapshot["t"])
         self._replay.learn(self.stream.rows(self._replay.learner.t, snapshot["t"]))
         if not self._replay.equals(snapshot):
-            self.tally.differing += 1
-            self.tally.differences.append(self._replay.difference(snapshot))
-        self.tally.torn += sum(snapshot["producers"].values()) != snapshot["t"]
+            self.tally.differing.append(self._replay.difference(snapshot))
+        elif snapshot["producers"].get(self.producer, 0) != snapshot["t"]:
+            self.tally.differing.append(f"{self.session} at {snapshot['t']}: producers")

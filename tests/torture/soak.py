@@ -60,19 +60,11 @@ def _verdict(producers: Producers, looks: list[Look]) -> Verdict:
     log = max(look.log for look in looks)
     counts = {
         "seconds": round(len(looks) * EVERY),
-        "acks": tally.acks,
         "samples": producers.samples,
         "memory MiB": f"{early >> 20} then {late >> 20}",
         "log MiB at most": log >> 20,
-        "lost": tally.lost,
-        "applied twice": tally.twice,
-        "states that differ": tally.differing,
     }
-    faults = tally.faults[:3] + broken(
-        memory_is_flat=late <= FLAT * early,
-        the_log_is_bounded=log < LOG,
-        nothing_acked_is_lost=tally.lost == 0,
-        nothing_is_applied_twice=tally.twice == 0,
-        states_equal_the_replay=tally.differing == 0,
+    faults = tally.broken() + broken(
+        memory_is_flat=late <= FLAT * early, the_log_is_bounded=log < LOG
     )
-    return Verdict(counts, "memory flat, log bounded", faults)
+    return Verdict(counts | tally.counts(), "memory flat, log bounded", faults)

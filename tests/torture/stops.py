@@ -95,11 +95,7 @@ def _verdict(stops: Stops) -> Verdict:
     cut = sum(not watcher.ended for watcher in stops.watchers)
     counts = {
         "stops": len(stops.ends),
-        "acks": tally.acks,
         "uploaded": stops.upload.lane.acked,
-        "lost": tally.lost,
-        "applied twice": tally.twice,
-        "states that differ": tally.differing,
         "exit codes": sorted({end.code for end in stops.ends}),
         "slowest s": round(slowest, 2),
         "streams": len(stops.watchers),
@@ -108,14 +104,11 @@ def _verdict(stops: Stops) -> Verdict:
         "snapshots torn": stops.snapshots.torn,
         "unfinished bodies": dict(Counter(stops.unfinished.answers)),
     }
-    faults = tally.faults[:3] + broken(
-        nothing_acked_is_lost=tally.lost == 0,
-        nothing_is_applied_twice=tally.twice == 0,
-        states_equal_the_replay=tally.differing == 0,
+    faults = tally.broken() + broken(
         streams_end_in_order=cut == 0,
         snapshots_are_whole=stops.snapshots.torn == 0,
         unfinished_bodies_get_a_problem=set(stops.unfinished.answers) == {f"503 {MEDIA_TYPE}"},
         the_exit_code_is_0=all(end.code == 0 for end in stops.ends),
     )
     slow = broken(it_stops_in_time=slowest < SLOWEST)
-    return Verdict(counts, f"lost 0, exit 0 in < {SLOWEST:g} s", faults, slow)
+    return Verdict(counts | tally.counts(), f"lost 0, exit 0 in < {SLOWEST:g} s", faults, slow)
