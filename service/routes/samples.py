@@ -7,7 +7,7 @@ all; NDJSON is learnt and acknowledged in blocks as it arrives.
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -32,6 +32,8 @@ from service.sessions.actor import (
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
 DECODERS: dict[str, Callable[[bytes, bool], Samples]] = {JSON: decode_json, NPY: decode_npy}
+SOON, ENOUGH = 0.002, 256 * 1024
+"""Seconds to wait for another chunk of a stream, and bytes that are not waited upon."""
 AHEAD = 8
 """Blocks of a stream that are learnt before the first of them is durable."""
 
@@ -172,8 +174,7 @@ class Ingest:
         try:
             most = max(settings.block_bytes, settings.max_line)
             splitter = LineSplitter(most, settings.max_line)
-            chunks = stream_body(receive, scope["headers"], *limits)
-            while (chunk := await self._context.unless_draining(anext(chunks, None))) is not None:
+            async for chunk in self._gathered(stream_body(receive, scope["headers"], *limits)):
                 for block in splitter.feed(chunk):
                     asked = await self._begin(session, block, asked, ahead)
             for block in splitter.flush():
@@ -184,6 +185,23 @@ class Ingest:
             await ahead.put(None)
             raise
         await ahead.put(None)
+
+    async def _gathered(self, chunks: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+        """Chunks joined while they come thick and fast: fewer commits, and larger ones."""
+        gathered = bytearray()
+        ended = False
+        while not ended:
+            waiting = asyncio.ensure_future(anext(chunks, None))
+            if gathered:
+                await asyncio.wait([waiting], timeout=SOON)
+                if len(gathered) >= ENOUGH or not waiting.done():
+                    yield bytes(gathered)
+                    gathered.clear()
+            chunk = await self._context.unless_draining(waiting)
+            ended = chunk is None
+            gathered += chunk or b""
+        if gathered:
+            yield bytes(gathered)
 
     async def _begin(
         self, session: Session, block: Block, asked: Asked, ahead: "asyncio.Queue[Pending | None]"
