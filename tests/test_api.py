@@ -384,3 +384,20 @@ def test_cors_is_off_unless_configured() -> None:
             assert plain.headers.get("access-control-allow-origin") == allowed
             preflight = client.options(SAMPLES, headers=asked)
             assert preflight.headers.get("access-control-allow-origin") == allowed
+
+
+def test_a_place_counts_the_samples_that_were_known(client: TestClient) -> None:
+    create(client, model="logistic")
+    good = [{"x": [1, 2], "y": 1}] * 2
+    assert client.post(f"{SAMPLES}?producer=p&seq=0", json=good).status_code == 200
+    again = [*good, {"x": [1, 2], "y": 7}]
+    body = problem(client.post(f"{SAMPLES}?producer=p&seq=0", json=again), 422, "invalid")
+    assert body["errors"][0]["pointer"] == "/2/y"
+
+
+def test_a_snapshot_makes_no_session_beyond_the_limits(client: TestClient) -> None:
+    client.put("/v1/sessions/wide", json={"model": "linear", "regret": "off"})
+    client.post("/v1/sessions/wide/samples", json={"x": [1.0] * 50, "y": 1.0})
+    snapshot = client.get("/v1/sessions/wide/snapshot").json()
+    with TestClient(App(Settings(store="memory:", max_dim=10))) as small:
+        problem(small.put("/v1/sessions/wide/snapshot", json=snapshot), 422, "invalid")

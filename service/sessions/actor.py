@@ -183,7 +183,7 @@ class Session:
         fixed = self._learner
         ahead = fixed.view() if fixed else self.config.learner(fresh.dim, self._settings.max_dim)
         started = time.perf_counter()
-        outcome = await self._run(ahead, fresh, predictions)
+        outcome = await self._run(ahead, fresh, predictions, samples.n - fresh.n)
         self._check_present()  # it may have been dropped while a thread was learning
         if not outcome:
             self.diverged = True
@@ -216,7 +216,7 @@ class Session:
         known = expected - ticket.seq
         return samples.after(known) if known < samples.n else None
 
-    async def _run(self, learner: Learner, samples: Samples, predictions: bool) -> Any:
+    async def _run(self, learner: Learner, samples: Samples, predictions: bool, known: int) -> Any:
         try:
             if samples.nbytes < LONG:
                 return learner.learn(*samples.arguments, predictions=predictions)
@@ -224,7 +224,9 @@ class Session:
             return await to_the_end(asyncio.to_thread(run))
         except SampleError as wrong:
             place = (
-                f"/{wrong.index}/{wrong.field}" if wrong.index is not None else f"/{wrong.field}"
+                f"/{known + wrong.index}/{wrong.field}"
+                if wrong.index is not None
+                else f"/{wrong.field}"
             )
             errors = [{"pointer": place, "detail": wrong.reason}]
             raise Problem("invalid", f"{wrong}", errors) from None
