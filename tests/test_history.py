@@ -44,3 +44,13 @@ def test_at_most_64_coordinates_are_kept() -> None:
 
 def test_before_dim_is_known_the_past_is_the_start() -> None:
     assert llr.Learner("linear").history.t.tolist() == [0]
+
+
+@pytest.mark.parametrize("n", [511, 512, 1023, 2045, 4091, 8186])
+def test_the_past_does_not_depend_on_how_the_last_samples_were_grouped(n: int) -> None:
+    whole, apart = llr.Learner("gaussian", eta0=0.1), llr.Learner("gaussian", eta0=0.1)
+    assert whole.learn(np.ones(n))
+    assert apart.learn(np.ones(n - 31))
+    for _ in range(31):
+        assert apart.learn(1.0)
+    assert whole.pack() == apart.pack()
