@@ -12,14 +12,15 @@ from fastapi_swagger import patch_fastapi
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.routing import Match
+from starlette.types import ASGIApp, Scope
 
 import llr
 from service import openapi
 from service.context import Context
 from service.front import Front
 from service.metrics import Metrics
-from service.problems import MEDIA_TYPE, Problem
+from service.problems import MEDIA_TYPE, Problem, pointer
 from service.routes import ROUTERS
 from service.routes.samples import Ingest
 from service.sessions.committer import Committer
@@ -105,7 +106,17 @@ async def _on_http(request: Request, error: Any) -> Response:
         "not-found": "see /docs for the addresses there are",
         "method-not-allowed": f"not with {request.method}",
     }
-    return _answer(Problem(kind, detail.get(kind, str(error.detail)), headers=error.headers))
+    headers = _allowed(request.scope) if kind == "method-not-allowed" else {}
+    told = {**(error.headers or {}), **headers}
+    return _answer(Problem(kind, detail.get(kind, str(error.detail)), headers=told))
+
+
+def _allowed(scope: Scope) -> dict[str, str]:
+    """Every method of an address that several routes share; the router names those of one only."""
+    routes = [route for router in ROUTERS.values() for route in router.routes]
+    here = [route for route in routes if route.matches(scope)[0] is not Match.NONE]
+    methods = {method for route in here for method in getattr(route, "methods", None) or ()}
+    return {"Allow": ", ".join(sorted(methods))} if methods else {}
 
 
 async def _on_invalid(_: Request, error: Any) -> Response:
@@ -124,13 +135,13 @@ def _place(error: dict[str, Any], body: Any) -> dict[str, Any]:
     where, *path = error["loc"]
     if where == "body":
         last = len(path) - 1
-        pointer = ""
+        steps = []
         for i, part in enumerate(path):
             there = isinstance(body, dict | list) and _holds(body, part)
             if there or (i == last and error["type"] in ("missing", "extra_forbidden")):
-                pointer += f"/{str(part)[:100]}"
+                steps.append(str(part)[:100])
                 body = body[part] if there else None
-        return {"pointer": pointer, "detail": error["msg"]}
+        return {"pointer": pointer(*steps), "detail": error["msg"]}
     return {"parameter": ".".join(str(part)[:100] for part in path), "detail": error["msg"]}
 
 

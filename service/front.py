@@ -75,8 +75,11 @@ class Front:
         if path not in PUBLIC and not path.startswith("/swagger/"):
             role = authenticate(scope["headers"], settings.api_keys)
             require(role, needed(method, path))
-        if method == "POST" and (match := SAMPLES.fullmatch(path)):
+        if match := SAMPLES.fullmatch(path):
             scope["llr.route"] = SAMPLES_ROUTE
+            if method != "POST":
+                detail = f"not with {method}"
+                raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
             await self._ingest(match[1], scope, receive, send)
             return
         if method not in ("PUT", "POST", "PATCH"):

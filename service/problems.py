@@ -89,6 +89,16 @@ class Problem(Exception):
         return members | self.extra
 
 
+def pointer(*steps: object) -> str:
+    """A JSON pointer (RFC 6901) that goes down these steps.
+
+    >>> pointer("options", "a/b", 3)
+    '/options/a~1b/3'
+    """
+    escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{step}" for step in escaped)
+
+
 def _text(text: str) -> str:
     """Text that can be sent: half a surrogate pair has no bytes."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -77,12 +77,15 @@ SNAPSHOT: dict[str, Any] = {
 }
 
 numbers = st.sampled_from([0, 1, 2, -0.0, 5e-324, 1e308, -1e200, 10**40]) | st.floats(-9, 9)
-rows = st.lists(numbers, min_size=2, max_size=2)
-samples = st.fixed_dictionaries({"x": rows, "y": numbers})
+labels = st.sampled_from([0, 1]) | numbers
+rows = st.lists(st.floats(-9, 9), min_size=2, max_size=2) | st.lists(
+    numbers, min_size=1, max_size=3
+)
+samples = st.fixed_dictionaries({"x": rows, "y": labels})
 lines = st.sampled_from(['{"y":1}', '{"x":[1,2],"y":0}', '{"x":[1,2],"y":0}', "", "{"])
 tables = st.lists(st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=3)
-queries = st.fixed_dictionaries(
-    {}, optional={"producer": st.just("a"), "seq": st.integers(0, 3), "theta": st.just("false")}
+queries: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{}, {}, {"theta": "false"}, {"seq": 0}, {"producer": "a", "seq": 0}]
 )
 
 
@@ -95,7 +98,7 @@ def npy(table: Any) -> bytes:
 PLAUSIBLE: dict[str, list[tuple[str, st.SearchStrategy[Any]]]] = {
     "predict": [("application/json", st.fixed_dictionaries({"x": rows | st.lists(rows)}))],
     "learn": [
-        ("application/json", st.fixed_dictionaries({"y": numbers}) | samples | st.lists(samples)),
+        ("application/json", st.fixed_dictionaries({"y": labels}) | samples | st.lists(samples)),
         ("application/x-ndjson", st.lists(lines).map("\n".join)),
         ("application/x-npy", tables.map(npy)),
     ],
@@ -161,5 +164,5 @@ def test_no_request_gets_an_answer_that_is_not_documented(
         case.validate_response(answer, checks=CHECKS)
 
     check()
-    reached = {operation for operation, status in seen if status < 300}
-    assert {"createSession", "predict"} & reached, "the requests have lost their teeth"
+    taken = sum(count for (_, status), count in seen.items() if status < 300)
+    assert taken > seen.total() / 10, "most requests are refused at the door: this tests nothing"

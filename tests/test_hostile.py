@@ -306,6 +306,20 @@ def test_a_pointer_leads_to_what_is_wrong(
     assert {error["pointer"] for error in answer["errors"]} == {pointer}
 
 
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"model": "linear", "a/b~": 1}, "/a~1b~0"),
+        ({"model": "linear", "options": {"a.b": 1}}, "/options/a.b"),
+    ],
+)
+def test_a_pointer_is_written_as_its_standard_says(
+    client: TestClient, body: Any, pointer: str
+) -> None:
+    answer = client.put("/v1/sessions/new", json=body).json()
+    assert [error["pointer"] for error in answer["errors"]] == [pointer]
+
+
 class Server(NamedTuple):
     """A service in a process of its own, with its log."""
 
@@ -469,6 +483,16 @@ def test_a_hostile_header_is_refused_or_harmless(server: Server, header: str, va
 def test_what_is_not_http_is_refused(server: Server) -> None:
     status, _, _ = server.say(b"GET /livez HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n")
     assert status == 400
+
+
+def test_a_refused_stream_leaves_no_error_in_the_log(server: Server) -> None:
+    said = head(NDJSON, b"transfer-encoding: chunked") + b'8\r\n{"y":x}\n\r\n'
+    with create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(said)
+        assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+    server.ask("GET", b"/livez")
+    errors = [line for line in server.log.read_text().splitlines() if "never retrieved" in line]
+    assert errors == []
 
 
 def test_every_line_of_the_log_is_one_json_object(server: Server) -> None:

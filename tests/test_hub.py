@@ -16,6 +16,7 @@ import llr
 import service.routes.samples
 import service.sessions.hub
 from service.app import App
+from service.codec import decode_rows
 from service.sessions.config import SessionConfig
 from service.settings import MIB, Settings
 from service.stores.memory import Memory
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.anyio
 LONG = [0.5] * 12_600
 DEMO = "/v1/sessions/demo"
 SAMPLES = f"{DEMO}/samples"
+JSON = "application/json"
 NDJSON = {"content-type": "application/x-ndjson"}
 
 
@@ -294,21 +296,52 @@ def test_a_restart_gives_the_same_state_and_remembers_producers(settings: Settin
             assert client.get(f"{DEMO}/snapshot").json() == seen[-1]
 
 
+class Held:
+    """A decoder that waits until it is let go; if nobody lets it go, it is in everybody's way."""
+
+    def __init__(self, decode: Callable[[bytes, bool], Any], seconds: float) -> None:
+        self.begun, self.let_go = threading.Event(), threading.Event()
+        self._decode, self._seconds = decode, seconds
+
+    def __call__(self, body: bytes, features: bool) -> Any:
+        self.begun.set()
+        assert self.let_go.wait(self._seconds), "nobody else was served"
+        return self._decode(body, features)
+
+
 async def test_long_bodies_are_decoded_while_other_sessions_are_served(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, let_go, kind = threading.Event(), threading.Event(), "application/json"
-    decode = service.routes.samples.DECODERS[kind]
-
-    def held(body: bytes, features: bool) -> Any:
-        begun.set()
-        assert let_go.wait(0.5), "nobody else was served"
-        return decode(body, features)
-
-    monkeypatch.setitem(service.routes.samples.DECODERS, kind, held)
+    held = Held(service.routes.samples.DECODERS[JSON], 0.5)
+    monkeypatch.setitem(service.routes.samples.DECODERS, JSON, held)
     long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
-    await until(begun.is_set)
-    let_go.set()
+    await until(held.begun.is_set)
+    held.let_go.set()
+    assert (await long).status_code == 200
+
+
+async def test_long_bodies_to_predict_for_are_decoded_while_other_sessions_are_served(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(decode_rows, 0.5)
+    monkeypatch.setattr("service.routes.predict.decode_rows", held)
+    await http.put("/v1/sessions/wide", json={"model": "linear", "dim": 1})
+    x = [[0.5]] * 20_000
+    long = asyncio.create_task(http.post("/v1/sessions/wide/predict", json={"x": x}))
+    await until(held.begun.is_set)
+    held.let_go.set()
+    assert (await long).status_code == 200
+
+
+async def test_a_session_evicted_while_a_long_body_is_decoded_is_loaded_again(
+    app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(service.routes.samples.DECODERS[JSON], 20)
+    monkeypatch.setitem(service.routes.samples.DECODERS, JSON, held)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(held.begun.is_set)
+    await crowd(app, http)
+    held.let_go.set()
     assert (await long).status_code == 200
 
 
@@ -386,8 +419,8 @@ async def test_a_session_evicted_while_a_body_arrives_is_loaded_again(
         await go_on.wait()
         yield b"1}"
 
-    json = {"content-type": "application/json"}
-    post = asyncio.create_task(http.post(SAMPLES, content=body(), headers=json))
+    kind = {"content-type": JSON}
+    post = asyncio.create_task(http.post(SAMPLES, content=body(), headers=kind))
     await begun.wait()
     await crowd(app, http)
     go_on.set()

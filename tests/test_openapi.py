@@ -110,6 +110,13 @@ def test_every_answer_with_a_body_has_a_content_type() -> None:
             assert status == "204" or answer.get("content"), f"{route} {status}"
 
 
+def test_a_wrong_method_is_told_the_right_ones(client: TestClient) -> None:
+    for path, item in DOCUMENT["paths"].items():
+        answer = client.patch(path.replace("{name}", "a"))
+        assert answer.status_code == 405, path
+        assert set(answer.headers["allow"].split(", ")) >= {method.upper() for method in item}
+
+
 @pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # fastapi_swagger's own
 def test_the_docs_work_without_the_internet(client: TestClient) -> None:
     page = client.get("/docs")

@@ -21,13 +21,13 @@ from service.limits import read_body, stream_body
 from service.problems import Problem
 from service.replies import send_body
 from service.sessions.actor import (
-    LONG,
     MOST_SAMPLES,
     PRODUCER,
     Learnt,
     Pending,
     Session,
     Ticket,
+    in_thread_if_long,
 )
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
@@ -73,9 +73,7 @@ class Ingest:
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
         with self._context.room_for(receive) as counted:
             body = await read_body(counted, scope["headers"], *limits)
-            if session.gone:  # the body took its time
-                session = await hub.get(name)
-            samples = await _decoded(decode, body, session.config.features)
+            session, samples = await self._decoded(session, decode, body)
             try:
                 learnt = await session.learn(
                     samples, asked.ticket, asked.if_match, asked.predictions
@@ -85,6 +83,18 @@ class Ingest:
         self._note(session, samples, learnt)
         answer = answers.of_learning(session, learnt, asked.theta)
         await send_body(send, 200, answer, _headers(JSON, learnt))
+
+    async def _decoded(
+        self, session: Session, decode: Callable[[bytes, bool], Samples], body: bytes
+    ) -> tuple[Session, Samples]:
+        """The samples of a body, and the session, loaded again if it left memory meanwhile."""
+        while True:
+            features = session.config.features
+            samples = await in_thread_if_long(body, decode, body, features)
+            if session.gone:
+                session = await self._context.sessions.get(session.name)
+            if session.config.features == features:
+                return session, samples
 
     async def _stream(
         self,
@@ -174,9 +184,11 @@ class Ingest:
         try:
             most = max(settings.block_bytes, settings.max_line)
             splitter = LineSplitter(most, settings.max_line)
-            async for chunk in self._gathered(stream_body(receive, scope["headers"], *limits)):
-                for block in splitter.feed(chunk):
-                    asked = await self._begin(session, block, asked, ahead)
+            body = stream_body(receive, scope["headers"], *limits)
+            async with contextlib.aclosing(self._gathered(body)) as chunks:
+                async for chunk in chunks:
+                    for block in splitter.feed(chunk):
+                        asked = await self._begin(session, block, asked, ahead)
             for block in splitter.flush():
                 asked = await self._begin(session, block, asked, ahead)
         except asyncio.CancelledError:
@@ -186,18 +198,21 @@ class Ingest:
             raise
         await ahead.put(None)
 
-    async def _gathered(self, chunks: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    async def _gathered(self, chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
         """Chunks joined while they come thick and fast: fewer commits, and larger ones."""
         gathered = bytearray()
         ended = False
         while not ended:
             waiting = asyncio.ensure_future(anext(chunks, None))
-            if gathered:
-                await asyncio.wait([waiting], timeout=SOON)
-                if len(gathered) >= ENOUGH or not waiting.done():
-                    yield bytes(gathered)
-                    gathered.clear()
-            chunk = await self._context.unless_draining(waiting)
+            try:
+                if gathered:
+                    await asyncio.wait([waiting], timeout=SOON)
+                    if len(gathered) >= ENOUGH or not waiting.done():
+                        yield bytes(gathered)
+                        gathered.clear()
+                chunk = await self._context.unless_draining(waiting)
+            finally:
+                await _call_off(waiting)
             ended = chunk is None
             gathered += chunk or b""
         if gathered:
@@ -235,13 +250,13 @@ class _Progress:
         self.accepted = self.blocks = 0
 
 
-async def _decoded(
-    decode: Callable[[bytes, bool], Samples], body: bytes, features: bool
-) -> Samples:
-    """A long body is decoded in a thread, so that others are served meanwhile."""
-    if len(body) < LONG // 2:
-        return decode(body, features)
-    return await asyncio.to_thread(decode, body, features)
+async def _call_off(reading: "asyncio.Future[Any]") -> None:
+    """End a read that nobody waits for any more, whatever came of it."""
+    if not reading.done():
+        reading.cancel()
+        await asyncio.wait([reading])
+    if not reading.cancelled():
+        reading.exception()
 
 
 def _by_pointer(problem: Problem, body: bytes, kind: str) -> Problem:

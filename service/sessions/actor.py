@@ -8,7 +8,7 @@ fails the session is dropped, never patched: the next touch loads what the store
 import asyncio
 import re
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -285,6 +285,13 @@ async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
+
+
+async def in_thread_if_long(body: bytes, work: Callable[..., R], *arguments: Any) -> R:
+    """Work on a body; on a long one in a thread, so that others are served meanwhile."""
+    if len(body) < LONG // 2:
+        return work(*arguments)
+    return await asyncio.to_thread(work, *arguments)
 
 
 def _advice(at: int) -> str:

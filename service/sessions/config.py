@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 import llr
-from service.problems import Problem
+from service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
@@ -66,10 +66,9 @@ class SessionConfig(BaseModel):
         try:
             config = self.of_learner(dim)
         except llr.ConfigError as wrong:
-            pointer = "/" + wrong.field.replace(".", "/")
-            raise Problem(
-                "invalid", str(wrong), [{"pointer": pointer, "detail": wrong.reason}]
-            ) from None
+            place = pointer(*wrong.field.split(".", 1))  # an option's name may have dots
+            errors = [{"pointer": place, "detail": wrong.reason}]
+            raise Problem("invalid", str(wrong), errors) from None
         dim = config.dim or 1
         if dim * config.scores > max_dim:
             raise _too_many_features(max_dim)
