@@ -10,11 +10,17 @@ import uvicorn
 
 from service import logs
 from service.app import App
+from service.connection import Connection
 from service.settings import Settings
 from service.stores import open_store
 from service.stores.store import StoreError
 
 log = logging.getLogger("service")
+
+GRACE = 0.25
+"""Seconds in which those who read their events get to the end of them."""
+AT_LAST = 0.8
+"""Part of the time to stop after which nobody is waited for who does not read."""
 
 
 class Server(uvicorn.Server):
@@ -29,6 +35,18 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         loop.call_soon_threadsafe(self._app.context.drain)
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        """Stop, without waiting for those who do not read."""
+        loop, most = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or 0
+        loop.call_later(min(GRACE, most), self._hang_up, True)
+        loop.call_later(AT_LAST * most, self._hang_up, False)
+        await super().shutdown(sockets)  # type: ignore[arg-type]
+
+    def _hang_up(self, events_only: bool) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.hang_up(events_only)
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         """Listen, and say where."""
@@ -57,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         port=settings.port,
         log_config=None,
         access_log=False,
+        http=Connection.within(settings.head_timeout),
         lifespan="on",
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
         timeout_keep_alive=75,

@@ -30,7 +30,7 @@ KINDS: dict[str, Kind] = {
         Kind("not-found", 404, "There is nothing here"),
         Kind("session-not-found", 404, "There is no such session"),
         Kind("method-not-allowed", 405, "This address does not do that"),
-        Kind("too-slow", 408, "The body did not arrive in time"),
+        Kind("too-slow", 408, "The request did not arrive in time"),
         Kind("session-exists", 409, "The session exists with another config"),
         Kind("sequence-gap", 409, "Samples are missing before these"),
         Kind("diverged", 409, "The step would leave the finite numbers"),

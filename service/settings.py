@@ -119,6 +119,13 @@ class Settings(BaseSettings):
     block_bytes: Size = Field(
         default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."
     )
+    head_timeout: float = Field(
+        default=10.0,
+        gt=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="Seconds in which the head of a request has to come before it gets 408.",
+    )
     body_timeout: float = Field(
         default=30.0,
         gt=0,

@@ -11,7 +11,9 @@ import pytest
 from starlette.types import Message
 from test_hub import Stub, anyio_backend, away, running, store, until
 
+import service.answers
 from service.app import App
+from service.sessions.actor import Session
 from service.settings import Settings
 
 __all__ = ["anyio_backend", "store"]
@@ -268,3 +270,24 @@ async def test_all_streams_end_when_the_service_drains(app: App, http: httpx.Asy
     for reader in readers:
         assert await reader.rest() == []
     assert (await http.get("/readyz")).status_code == 503
+
+
+async def test_an_event_is_written_once_for_all_who_watch(
+    app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+    of_state = service.answers.of_state
+
+    def counted(session: Session) -> Any:
+        written.append(session.t)
+        return of_state(session)
+
+    monkeypatch.setattr("service.answers.of_state", counted)
+    readers = [Reader(app) for _ in range(5)]
+    for reader in readers:
+        assert (await reader.state())["t"] == 0
+    await http.post(SAMPLES, json={"y": 1})
+    for reader in readers:
+        assert (await reader.state())["t"] == 1
+        await reader.leave()
+    assert written == [0, 1]

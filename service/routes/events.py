@@ -14,9 +14,10 @@ from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from service import answers
+from service.connection import EVENTS
 from service.context import Context, Here, Named
 from service.problems import Problem
-from service.sessions.actor import Session
+from service.sessions.actor import Event, Session
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART = 0.05
@@ -49,6 +50,7 @@ class _Events(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let it flow."""
+        scope[EVENTS] = True
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -63,8 +65,7 @@ async def _flow(session: Session, here: Context, seen: int | None) -> AsyncItera
         changed = session.changed
         if session.t != seen:
             seen = session.t
-            state = to_json(answers.of_state(session), inf_nan_mode="null")
-            yield b"id: %d\nevent: state\ndata: %s\n\n" % (seen, state)
+            yield _event(session)
             await asyncio.sleep(APART)
             continue
         try:
@@ -72,3 +73,13 @@ async def _flow(session: Session, here: Context, seen: int | None) -> AsyncItera
                 await changed.wait()
         except TimeoutError:
             yield b": still here\n\n"
+
+
+def _event(session: Session) -> bytes:
+    """The present state as an event, written once for all who watch."""
+    present = session.t, session.diverged
+    if session.event.of != present:
+        state = to_json(answers.of_state(session), inf_nan_mode="null")
+        text = b"id: %d\nevent: state\ndata: %s\n\n" % (session.t, state)
+        session.event = Event(present, text)
+    return session.event.text

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from llr import Learner, SampleError
 from service.codec import Samples, pack_samples
@@ -58,6 +58,13 @@ class Pending:
     commit: Receipt[Any] | None
 
 
+class Event(NamedTuple):
+    """What those who watch are told of a state: of which t, and whether it is diverged."""
+
+    of: tuple[int, bool] | None = None
+    text: bytes = b""
+
+
 class Session:
     """One named learner in memory.
 
@@ -69,6 +76,7 @@ class Session:
             whose dim was left out. Never learns: what runs ahead is a view of it.
         producers: for each producer, the number of its next sample.
         changed: set and replaced whenever `published` moves, for those who watch.
+        event: what those who watch were told last.
     """
 
     def __init__(
@@ -87,6 +95,7 @@ class Session:
         self.producers = producers
         self.published = learner
         self.changed = asyncio.Event()
+        self.event = Event()
         self.watchers = 0
         self.gone = False
         self.diverged = False

@@ -26,7 +26,7 @@ SECONDS = 1.0
 ROOM = 64 * 2**20
 A_STREAM = 2 * 2**20
 """Bytes of memory that may come on top: in all, and for each frozen stream."""
-STOP = 2.0
+STOP = 1.0
 GENEROUS = 10.0
 """Seconds in which the service is to end, and in which it must."""
 
