@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
+from http.client import HTTPConnection
 from socket import SO_RCVBUF, SOL_SOCKET, create_connection, socket
 
 import pytest
@@ -56,13 +57,16 @@ def test_the_second_head_of_a_connection_has_a_deadline_too(server: Server) -> N
 
 
 def test_an_idle_connection_may_be_used_again_after_the_deadline_of_a_head(server: Server) -> None:
-    with connected(server) as idle:
-        idle.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\n\r\n")
-        assert idle.recv(65536).startswith(b"HTTP/1.1 200")
+    idle = HTTPConnection("127.0.0.1", server.port, timeout=20)
+    idle.connect()
+    used = idle.sock
+    for _ in range(2):
+        idle.request("GET", "/livez")
+        assert idle.getresponse().read() == b'{"status":"ok"}'
         with connected(server) as other:
             assert heard(other) == b""  # a deadline has passed
-        idle.sendall(b"GET /livez HTTP/1.1\r\nhost: here\r\n\r\n")
-        assert idle.recv(65536).startswith(b"HTTP/1.1 200")
+    assert idle.sock is used
+    idle.close()
 
 
 def test_a_head_of_any_length_is_413(server: Server) -> None:
