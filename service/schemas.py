@@ -45,6 +45,12 @@ class SessionState(Numbers):
     config: SessionConfig
 
 
+class ProducerState(SessionState):
+    """All of a session, and where a producer stands in it."""
+
+    next_seq: int | None = Field(None, description="Only if asked for with `producer`.")
+
+
 class SessionRow(BaseModel):
     """A session in the list; numbers are there if it is loaded."""
 

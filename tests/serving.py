@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 
 @contextlib.contextmanager
-def serving(store: str, **settings: str) -> Iterator[str]:
+def serving(store: str, port: str = "0", **settings: str) -> Iterator[str]:
     """The address of a running service, `127.0.0.1:port`; it is told to stop at the end."""
     environment = os.environ | {f"LLR_{name.upper()}": value for name, value in settings.items()}
-    command = [sys.executable, "-m", "service", "--port", "0", "--store", store]
+    command = [sys.executable, "-m", "service", "--port", port, "--store", store]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             assert process.stdout is not None

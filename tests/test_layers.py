@@ -11,6 +11,7 @@ WEB = {"fastapi", "starlette", "uvicorn"}
 FORBIDDEN = {
     "llr": {"service", "clients", "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
     "clients": {"service", "pickle"},
+    "clients/sdk": {"llr", "typer", "rich", "pydantic"},
     "service": {"clients", "pickle"},
     "service/codec": WEB,
     "service/stores": WEB | {"llr", "service.sessions", "service.routes"},

@@ -7,7 +7,8 @@ from pydantic_core import from_json
 
 from service import answers
 from service.context import Here, Name, Named
-from service.schemas import SessionPage, SessionState
+from service.schemas import ProducerState, SessionPage, SessionState
+from service.sessions.actor import PRODUCER
 from service.sessions.config import SessionConfig
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -42,11 +43,27 @@ async def listed(
     return {"sessions": sessions, "next": rows[limit - 1].name if len(rows) > limit else None}
 
 
-@router.get("/{name}", response_model=SessionState, operation_id="getSession")
-async def state(session: Named, response: Response) -> Any:
-    """The whole state: θ, η, loss, regret."""
+@router.get(
+    "/{name}",
+    response_model=ProducerState,
+    response_model_exclude_unset=True,
+    operation_id="getSession",
+)
+async def state(
+    session: Named,
+    response: Response,
+    producer: Annotated[
+        str | None,
+        Query(pattern=f"^{PRODUCER.pattern}$", description="Adds `next_seq` of this producer."),
+    ] = None,
+) -> Any:
+    """The whole state: θ, η, loss, regret; and where a producer is to go on."""
+    asked = {}
+    if producer is not None:
+        await session.settled()  # learning runs ahead of the store, and might be undone
+        asked["next_seq"] = session.producers.get(producer, 0)
     response.headers["ETag"] = f'"{session.t}"'
-    return answers.of_state(session)
+    return answers.of_state(session) | asked
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")

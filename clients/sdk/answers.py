@@ -1,0 +1,141 @@
+"""What the service answers, as values: read-only, with plain numbers and lists."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, TypeVar
+
+from clients.sdk.errors import UnexpectedAnswer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The progressive loss: each sample judged before it was learnt."""
+
+    total: float
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Regret:
+    """Loss beyond that of the best parameter; None where it is off or has no exact form."""
+
+    ml: float | None
+    best_fixed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to learning: applied exactly once, and on disk.
+
+    Attributes:
+        name: the session.
+        t: samples the session has learnt, ever.
+        accepted: samples of this call that were new to the service.
+        duplicate: whether all of them had been learnt before: a retry that was not needed.
+        eta: the step size.
+        log_eta: its logarithm.
+        loss: of each sample before it was learnt, in total and on average.
+        regret: against the best so far at each step, and against the one best for all.
+        theta: the parameters; None if they were left out.
+        predictions: for each sample before it was learnt, if asked for; None after a retry.
+    """
+
+    name: str
+    t: int
+    accepted: int
+    duplicate: bool
+    eta: float
+    log_eta: float | None
+    loss: Loss
+    regret: Regret
+    theta: Any = None
+    predictions: list[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of a session.
+
+    Attributes:
+        name: the session.
+        t: samples it has learnt, ever.
+        model: its loss.
+        algorithm: how it learns.
+        dim: its number of features; None until the first sample tells.
+        status: `ok`, or `diverged` after a batch that was refused for it.
+        config: what it was created with.
+        eta: the step size.
+        log_eta: its logarithm.
+        theta: the parameters.
+        loss: of each sample before it was learnt, in total and on average.
+        regret: against the best so far at each step, and against the one best for all.
+    """
+
+    name: str
+    t: int
+    model: str
+    algorithm: str
+    dim: int | None
+    status: str
+    config: dict[str, Any]
+    eta: float
+    log_eta: float | None
+    theta: Any
+    loss: Loss
+    regret: Regret
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session in the list; the numbers are None while it is not loaded."""
+
+    name: str
+    t: int
+    model: str
+    algorithm: str
+    dim: int | None
+    eta: float | None = None
+    loss: Loss | None = None
+    regret: Regret | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The past as columns, oldest first; `theta` has a list of `coordinates` for each t."""
+
+    name: str
+    t: list[int]
+    log_eta: list[float]
+    eta: list[float]
+    loss: list[float]
+    regret: list[float] | None
+    theta: list[list[float]]
+    coordinates: list[int]
+
+
+def read(shape: type[T], members: Any) -> T:
+    """A value from the JSON of an answer. What a newer service adds is left out.
+
+    >>> read(Loss, {"total": 1.0, "mean": 0.5, "later": "unknown"})
+    Loss(total=1.0, mean=0.5)
+    """
+    if not isinstance(members, Mapping):
+        raise UnexpectedAnswer(f"{shape.__name__} is not an object")
+    known: dict[str, Any] = {}
+    for field in fields(shape):  # type: ignore[arg-type]
+        if field.name in members:
+            known[field.name] = _value(field.name, members[field.name], shape)
+        elif field.default is MISSING:
+            raise UnexpectedAnswer(f"{shape.__name__} without {field.name}")
+    return shape(**known)
+
+
+def _value(name: str, value: Any, shape: type) -> Any:
+    if shape is History or value is None:
+        return value
+    return read(PARTS[name], value) if name in PARTS else value
+
+
+PARTS: dict[str, type] = {"loss": Loss, "regret": Regret}

@@ -1,0 +1,106 @@
+"""A session, for programs that await."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from typing import Any
+
+from clients.sdk.answers import Answer, History, State
+from clients.sdk.events import Watch
+from clients.sdk.handle import Handle, telling
+from clients.sdk.runner import AsyncRunner
+from clients.sdk.samples import CHUNK, blocks_as_they_come, chunks, single
+from clients.sdk.wire import Wire
+
+
+class AsyncSession:
+    """A named learner, and one producer's place in it. `AsyncClient.session` makes it.
+
+    As `Session`, with methods to await. Tasks may share a session; their samples are sent one
+    batch at a time.
+    """
+
+    def __init__(self, handle: Handle, wire: Wire, runner: AsyncRunner) -> None:
+        self._handle, self._wire, self._runner = handle, wire, runner
+        self._turn = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"AsyncSession({self.name!r}, producer={self.producer!r})"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._handle.name
+
+    @property
+    def producer(self) -> str:
+        """Under which name its samples are numbered."""
+        return self._handle.numbering.producer
+
+    async def learn(
+        self, x: Any = None, y: Any = None, *, theta: bool = True, predictions: bool = False
+    ) -> Answer:
+        """Learn from one sample, as `Session.learn`."""
+        async with self._turn:
+            return await self._runner.run(self._handle.learn(single(x, y), theta, predictions))
+
+    async def learn_many(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        theta: bool = True,
+        predictions: bool = False,
+        progress: Callable[[Answer], None] | None = None,
+        chunk_bytes: int = CHUNK,
+    ) -> Answer:
+        """Learn from many samples, in order, as `Session.learn_many`."""
+        batches = chunks(X, y, chunk_bytes)
+        async with self._turn:
+            talk = self._handle.learn_all(batches, theta, predictions, progress)
+            return await self._runner.run(talk)
+
+    async def stream(
+        self,
+        samples: AsyncIterable[Any] | Iterable[Any],
+        *,
+        block: int = 500,
+        theta: bool = True,
+    ) -> AsyncGenerator[Answer, None]:
+        """Learn from samples as they come, as `Session.stream`; they may have to be awaited."""
+        learnt = 0
+        async for batch in blocks_as_they_come(samples, block):
+            async with self._turn:
+                with telling(learnt):
+                    answer = await self._runner.run(self._handle.learn(batch, theta))
+            learnt += batch.n
+            yield answer
+
+    async def acked(self) -> int:
+        """How many samples of this producer the service has: where a given one goes on."""
+        async with self._turn:
+            return await self._runner.run(self._handle.acked())
+
+    async def predict(self, x: Any = None) -> Any:
+        """Predict without learning, as `Session.predict`."""
+        return await self._runner.run(self._handle.predict(x))
+
+    async def state(self) -> State:
+        """All of the session."""
+        return await self._runner.run(self._handle.state())
+
+    async def history(self, points: int = 500, theta: Sequence[int] | None = None) -> History:
+        """The past in at most so many points, with these coordinates of theta or the first 8."""
+        return await self._runner.run(self._handle.history(points, theta))
+
+    def events(self) -> AsyncGenerator[State, None]:
+        """The state now and whenever it moves, as `Session.events`."""
+        watch = Watch(self._wire, f"{self._handle.path}/events")
+        return self._runner.iterate(watch.talk())
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Everything needed to go on elsewhere, as plain JSON: see `AsyncClient.restore`."""
+        return await self._runner.run(self._handle.snapshot())
+
+    async def delete(self) -> None:
+        """Delete the session and all that is kept of it."""
+        await self._runner.run(self._handle.delete())

@@ -1,0 +1,125 @@
+"""The service, for programs that wait."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+import httpx
+
+from clients.sdk.answers import Listed
+from clients.sdk.directory import Directory
+from clients.sdk.errors import LLRError
+from clients.sdk.handle import Handle
+from clients.sdk.retries import Clock
+from clients.sdk.runner import Runner
+from clients.sdk.session import Session
+from clients.sdk.wire import Wire, address
+
+
+class Client:
+    """A service somewhere.
+
+    What may pass by itself, such as a restart of the service, is waited for: the same request is
+    sent again, with growing pauses, until `patience` ends. Threads may share a client.
+
+    Args:
+        url: where the service is.
+        key: an API key, if the service asks for one.
+        timeout: seconds to connect, and between two parts of an answer.
+        patience: seconds of trying again in all; 0 tries once.
+        transport: what carries requests, if not the network.
+        on_retry: called with the error and the seconds to wait, before each further try.
+        clock: time and chance.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+        on_retry: Callable[[LLRError, float], None] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        clock = clock or Clock()
+        self._wire = Wire(address(url), key, timeout, patience, clock, on_retry)
+        self._runner = Runner(transport, clock)
+        self._directory = Directory(self._wire)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._runner.http.close()
+
+    def session(
+        self,
+        name: str,
+        model: str | None = None,
+        *,
+        dim: int | None = None,
+        algorithm: str | None = None,
+        eta0: float | None = None,
+        theta0: Any = None,
+        regret: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        producer: str | None = None,
+    ) -> Session:
+        """A session. With a model it is created, unless it is there with the same config.
+
+        Without a model nothing is sent: the session has to be there when it is used.
+
+        Args:
+            name: its name.
+            model: which loss; `catalog` lists them.
+            dim: number of features; the first sample tells if it is left out.
+            algorithm: how it learns.
+            eta0: the first step size, or the only one.
+            theta0: where theta starts: a number for all, or one a coordinate.
+            regret: `exact` or `off`.
+            options: settings of the model and the algorithm.
+            producer: under which name samples are numbered. A random one is made if left out; a
+                given one goes on where it stopped, also in another process. Two senders at a time
+                need two names.
+
+        Raises:
+            SessionExists: if the name is taken with another config.
+        """
+        handle = Handle(self._wire, name, producer)
+        talk = self._directory.open(
+            handle,
+            model=model,
+            dim=dim,
+            algorithm=algorithm,
+            eta0=eta0,
+            theta0=theta0,
+            regret=regret,
+            options=options,
+        )
+        self._runner.run(talk)
+        return Session(handle, self._wire, self._runner)
+
+    def restore(
+        self, name: str, snapshot: Mapping[str, Any], *, producer: str | None = None
+    ) -> Session:
+        """A new session that goes on from a snapshot, to the last bit."""
+        handle = Handle(self._wire, name, producer)
+        self._runner.run(self._directory.restore(handle, snapshot))
+        return Session(handle, self._wire, self._runner)
+
+    def sessions(self) -> Iterator[Listed]:
+        """Every session, in the order of their names."""
+        return self._runner.iterate(self._directory.sessions())
+
+    def catalog(self) -> dict[str, Any]:
+        """Models, algorithms and their options, a line about each."""
+        return self._runner.run(self._directory.get("/v1/catalog"))
+
+    def version(self) -> dict[str, Any]:
+        """The service's version, its store, and what an answer means on it."""
+        return self._runner.run(self._directory.get("/version"))

@@ -1,0 +1,84 @@
+"""Server-Sent Events: read line by line, and taken up again where they broke off."""
+
+import json
+from typing import Any
+
+import httpx
+
+from clients.sdk.answers import State, read
+from clients.sdk.errors import SessionNotFound, UnexpectedAnswer
+from clients.sdk.wire import Give, NextLine, Sleep, Talk, Wire
+
+SILENCE = 45.0
+"""Seconds without a word after which the connection is taken for dead; it beats every 15."""
+
+AGAIN = 1.0
+"""Seconds until a stream that ended is asked for again, at most."""
+
+
+class Events:
+    """Lines in, events out."""
+
+    def __init__(self) -> None:
+        self._data: list[str] = []
+
+    def feed(self, line: str) -> str | None:
+        r"""Take a line; returns the data of the event that it ends, if it does.
+
+        >>> events = Events()
+        >>> [events.feed(line) for line in ("id: 7", "data: {", "data: }", ": a comment", "")]
+        [None, None, None, None, '{\n}']
+        """
+        if line:
+            field, _, value = line.partition(":")
+            if field == "data":
+                self._data.append(value.removeprefix(" "))
+            return None
+        data, self._data = self._data, []
+        return "\n".join(data) if data else None
+
+
+class Watch:
+    """A session that is watched, and the t of the last state that was seen."""
+
+    def __init__(self, wire: Wire, path: str) -> None:
+        self._wire, self._path = wire, path
+        self._seen: int | None = None
+
+    def talk(self) -> Talk[None]:
+        """Give the state now and whenever it moves, until the session is deleted."""
+        while True:
+            try:
+                yield from self._wire.ask(self._request(), streamed=True)
+                yield from self._read()
+            except SessionNotFound:
+                if self._seen is None:
+                    raise
+                return
+            except httpx.TransportError:
+                pass  # the connection broke while it was read: come back
+            yield Sleep(self._wire.clock.random() * AGAIN)
+
+    def _request(self) -> httpx.Request:
+        headers = {"accept": "text/event-stream"}
+        if self._seen is not None:
+            headers["last-event-id"] = str(self._seen)
+        timeout = httpx.Timeout(self._wire.timeout, read=max(self._wire.timeout, SILENCE))
+        return self._wire.request("GET", self._path, headers=headers, timeout=timeout)
+
+    def _read(self) -> Talk[None]:
+        """Give the states of one connection."""
+        events = Events()
+        while (line := (yield NextLine())) is not None:
+            data = events.feed(line)
+            if data is not None:
+                state = read(State, _members(data))
+                self._seen = state.t
+                yield Give(state)
+
+
+def _members(data: str) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        raise UnexpectedAnswer("an event is not JSON") from None

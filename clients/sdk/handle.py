@@ -1,0 +1,171 @@
+"""A session as one producer sees it: what is sent, under which number, and what is made of it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from clients.sdk.answers import Answer, History, State, read
+from clients.sdk.errors import (
+    LLRError,
+    Problem,
+    ProducerShared,
+    SequenceGap,
+    SessionNotFound,
+    StateRegressed,
+    UnexpectedAnswer,
+)
+from clients.sdk.numbering import Numbering
+from clients.sdk.samples import Batch
+from clients.sdk.wire import Reply, Talk, Wire, to_json
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+class Handle:
+    """One session and one producer's place in it. All methods are talks."""
+
+    def __init__(self, wire: Wire, name: str, producer: str | None = None) -> None:
+        if not NAME.fullmatch(name):
+            raise ValueError(
+                f"{name!r} is no session's name: that has 1 to 128 letters, digits, dots, _ and -,"
+                " and starts with a letter or a digit"
+            )
+        self.name, self.path = name, f"/v1/sessions/{name}"
+        self.numbering = Numbering(producer)
+        self._wire = wire
+
+    def learn(self, batch: Batch, theta: bool = True, predictions: bool = False) -> Talk[Answer]:
+        """Send a batch until it is learnt, once."""
+        number = self.numbering.known(batch)
+        if number is None:
+            number = yield from self.acked()
+        request = self._samples(batch, number, theta, predictions)
+        again = self.numbering.sending(batch, number)
+        try:
+            reply = yield from self._wire.ask(request)
+        except Problem as problem:
+            if problem.status < 500 and not (problem.retried or again):
+                self.numbering.answered(number)  # nothing of it was learnt
+            if isinstance(problem, SequenceGap):
+                raise self._regressed(problem, number) from None
+            raise
+        answer = read(Answer, reply.json())
+        if answer.accepted < batch.n and not (reply.retried or again):
+            self.numbering.answered(None)
+            raise self._shared()
+        self.numbering.answered(number + batch.n)
+        return answer
+
+    def learn_all(
+        self,
+        batches: Iterator[Batch],
+        theta: bool,
+        predictions: bool,
+        progress: Callable[[Answer], None] | None,
+    ) -> Talk[Answer]:
+        """Send batches one after the other; the last answer, for all of them."""
+        total: Answer | None = None
+        learnt = 0
+        for batch in batches:
+            with telling(learnt):
+                answer = yield from self.learn(batch, theta, predictions)
+            learnt += batch.n
+            total = answer if total is None else _joined(total, answer)
+            if progress is not None:
+                progress(total)
+        assert total is not None  # noqa: S101 - there is at least one batch
+        return total
+
+    def acked(self) -> Talk[int]:
+        """How many of this producer's samples the service has."""
+        query = {"producer": self.numbering.producer}
+        members = (yield from self._ask("GET", "", query)).json()
+        if not isinstance(members, dict) or not isinstance(members.get("next_seq"), int):
+            raise UnexpectedAnswer("the service does not say where this producer is: it is too old")
+        self.numbering.answered(members["next_seq"])
+        return int(members["next_seq"])
+
+    def predict(self, x: Any) -> Talk[Any]:
+        """Predictions for a row, for rows, or for a model without features."""
+        body = b"" if x is None else to_json({"x": x})
+        members = (yield from self._ask("POST", "/predict", body=body)).json()
+        return members["predictions"]
+
+    def state(self) -> Talk[State]:
+        """All of the session."""
+        return read(State, (yield from self._ask("GET", "")).json())
+
+    def history(self, points: int, theta: Sequence[int] | None) -> Talk[History]:
+        """The past."""
+        query: dict[str, Any] = {"points": points}
+        if theta is not None:
+            query["theta"] = ",".join(map(str, theta))
+        return read(History, (yield from self._ask("GET", "/history", query)).json())
+
+    def snapshot(self) -> Talk[dict[str, Any]]:
+        """Everything needed to go on elsewhere."""
+        members: dict[str, Any] = (yield from self._ask("GET", "/snapshot")).json()
+        return members
+
+    def delete(self) -> Talk[None]:
+        """Delete the session. That it is gone after a lost answer is what was asked for."""
+        try:
+            yield from self._ask("DELETE", "")
+        except SessionNotFound as gone:
+            if not gone.retried:
+                raise
+
+    def _samples(self, batch: Batch, number: int, theta: bool, predictions: bool) -> httpx.Request:
+        query: dict[str, Any] = {"producer": self.numbering.producer, "seq": number}
+        query |= {} if theta else {"theta": "false"}
+        query |= {"predictions": "true"} if predictions else {}
+        return self._wire.request("POST", f"{self.path}/samples", query, batch.body, batch.kind)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        body: bytes | None = None,
+    ) -> Talk[Reply]:
+        return self._wire.ask(self._wire.request(method, self.path + path, query, body))
+
+    def _regressed(self, gap: SequenceGap, number: int) -> Problem:
+        self.numbering.answered(None)
+        return gap.turned_into(
+            StateRegressed,
+            f"the service has {gap.extra.get('expected')} samples of {self.numbering.producer!r},"
+            f" though it acknowledged {number}: the session was replaced, or its store restored to"
+            " an older state",
+        )
+
+    def _shared(self) -> ProducerShared:
+        return ProducerShared(
+            f"the service already had samples from {self.numbering.producer!r} with the numbers of"
+            " these, which were not learnt: another sender uses that name, give each its own"
+        )
+
+
+def _joined(before: Answer, answer: Answer) -> Answer:
+    """The last of two answers, for the samples of both."""
+    known = before.predictions is not None and answer.predictions is not None
+    return replace(
+        answer,
+        accepted=before.accepted + answer.accepted,
+        duplicate=before.duplicate and answer.duplicate,
+        predictions=[*before.predictions, *answer.predictions] if known else None,  # type: ignore[misc]
+    )
+
+
+@contextmanager
+def telling(learnt: int) -> Iterator[None]:
+    """An error raised in here says how many samples of the call were learnt before."""
+    try:
+        yield
+    except LLRError as error:
+        error.learnt = learnt
+        raise

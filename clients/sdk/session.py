@@ -1,0 +1,143 @@
+"""A session, for programs that wait."""
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
+
+from clients.sdk.answers import Answer, History, State
+from clients.sdk.events import Watch
+from clients.sdk.handle import Handle, telling
+from clients.sdk.runner import Runner
+from clients.sdk.samples import CHUNK, blocks, chunks, single
+from clients.sdk.wire import Wire
+
+
+class Session:
+    """A named learner, and one producer's place in it. `Client.session` makes it.
+
+    Samples are numbered as they are sent, so what is tried again is learnt once. Threads may share
+    a session; their samples are sent one batch at a time.
+    """
+
+    def __init__(self, handle: Handle, wire: Wire, runner: Runner) -> None:
+        self._handle, self._wire, self._runner = handle, wire, runner
+        self._turn = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Session({self.name!r}, producer={self.producer!r})"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._handle.name
+
+    @property
+    def producer(self) -> str:
+        """Under which name its samples are numbered."""
+        return self._handle.numbering.producer
+
+    def learn(
+        self, x: Any = None, y: Any = None, *, theta: bool = True, predictions: bool = False
+    ) -> Answer:
+        """Learn from one sample: `learn(x, y)`, or `learn(y)` for models without features.
+
+        Args:
+            x: the features.
+            y: the label.
+            theta: whether the answer is to have theta.
+            predictions: whether the answer is to have what was predicted before learning.
+
+        Raises:
+            LLRError: `clients.errors` says which there are.
+        """
+        with self._turn:
+            return self._runner.run(self._handle.learn(single(x, y), theta, predictions))
+
+    def learn_many(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        theta: bool = True,
+        predictions: bool = False,
+        progress: Callable[[Answer], None] | None = None,
+        chunk_bytes: int = CHUNK,
+    ) -> Answer:
+        """Learn from many samples, in order: `learn_many(X, y)`, or `learn_many(y)`.
+
+        They are sent as numbers of 64 bits, or of 32 if all of them are such, in chunks that are
+        each learnt whole or not at all. An error's `learnt` says how many samples were learnt
+        before it: call again with the rest.
+
+        Args:
+            X: a row a sample.
+            y: a label a row.
+            theta: whether the answer is to have theta.
+            predictions: whether the answer is to have what was predicted before learning.
+            progress: called after each chunk with the answer so far.
+            chunk_bytes: bytes of a chunk, roughly.
+
+        Returns:
+            The last answer; `accepted` counts all chunks.
+        """
+        batches = chunks(X, y, chunk_bytes)
+        with self._turn:
+            talk = self._handle.learn_all(batches, theta, predictions, progress)
+            return self._runner.run(talk)
+
+    def stream(
+        self, samples: Iterable[Any], *, block: int = 500, theta: bool = True
+    ) -> Generator[Answer, None, None]:
+        """Learn from samples as they come: `(x, y)`, `y`, or dicts. Yields an answer a block.
+
+        Args:
+            samples: where they come from; read only as fast as they are learnt.
+            block: samples of a block, at most. Those of a started block wait until it is full.
+            theta: whether the answers are to have theta.
+        """
+        learnt = 0
+        for batch in blocks(samples, block):
+            with self._turn, telling(learnt):
+                answer = self._runner.run(self._handle.learn(batch, theta))
+            learnt += batch.n
+            yield answer
+
+    def acked(self) -> int:
+        """How many samples of this producer the service has: where a given one goes on."""
+        with self._turn:
+            return self._runner.run(self._handle.acked())
+
+    def predict(self, x: Any = None) -> Any:
+        """Predict without learning: a mean, a probability, or one a class.
+
+        Args:
+            x: the features of one sample, or a row a sample; nothing for models without features.
+
+        Returns:
+            A prediction for a row, a list of them for rows.
+        """
+        return self._runner.run(self._handle.predict(x))
+
+    def state(self) -> State:
+        """All of the session."""
+        return self._runner.run(self._handle.state())
+
+    def history(self, points: int = 500, theta: Sequence[int] | None = None) -> History:
+        """The past in at most so many points, with these coordinates of theta or the first 8."""
+        return self._runner.run(self._handle.history(points, theta))
+
+    def events(self) -> Generator[State, None, None]:
+        """The state now and whenever it moves, until the session is deleted.
+
+        A connection that breaks is made again; what happened meanwhile is skipped.
+        """
+        watch = Watch(self._wire, f"{self._handle.path}/events")
+        return self._runner.iterate(watch.talk())
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything needed to go on elsewhere, as plain JSON: see `Client.restore`."""
+        return self._runner.run(self._handle.snapshot())
+
+    def delete(self) -> None:
+        """Delete the session and all that is kept of it."""
+        self._runner.run(self._handle.delete())

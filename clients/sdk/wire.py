@@ -1,0 +1,172 @@
+"""Requests and their answers, without any input or output.
+
+What the SDK does is written once, as generators: a `Talk` yields what it wants done, is sent what
+came of it, and returns its result. `Client` does these things one after the other, `AsyncClient`
+awaits them.
+"""
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import httpx
+
+from clients.sdk import errors
+from clients.sdk.errors import LLRError, UnexpectedAnswer, Unreachable
+from clients.sdk.retries import Attempts, Clock
+
+R = TypeVar("R")
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send a request; the response comes back, or a transport error is thrown.
+
+    The body of the response has been read, unless it is `streamed` and a success.
+    """
+
+    request: httpx.Request
+    streamed: bool = False
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Wait."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class NextLine:
+    """Read a line of the streamed response; None comes back at its end."""
+
+
+@dataclass(frozen=True)
+class Give:
+    """Hand a value to whoever iterates."""
+
+    value: Any
+
+
+Talk = Generator[Send | Sleep | NextLine | Give, Any, R]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer of success, and whether tries before it failed."""
+
+    response: httpx.Response
+    retried: bool
+
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        try:
+            return self.response.json()
+        except ValueError:
+            url = self.response.request.url
+            raise UnexpectedAnswer(f"{url} answered something that is not JSON") from None
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How to reach a service.
+
+    Attributes:
+        url: where it is.
+        key: an API key, if it asks for one.
+        timeout: seconds to connect, and between two parts of an answer.
+        patience: seconds of trying again in all.
+        clock: time and chance.
+        on_retry: called with the error and the seconds to wait before each further try.
+    """
+
+    url: str
+    key: str | None = field(repr=False)
+    timeout: float
+    patience: float
+    clock: Clock
+    on_retry: Callable[[LLRError, float], None] | None = None
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        kind: str = JSON,
+        headers: Mapping[str, str] | None = None,
+        timeout: httpx.Timeout | None = None,
+    ) -> httpx.Request:
+        """A request, ready to be sent as often as need be."""
+        given = dict(headers or {}) | ({} if body is None else {"content-type": kind})
+        if self.key is not None:
+            given["authorization"] = f"Bearer {self.key}"
+        patient = (timeout or httpx.Timeout(self.timeout)).as_dict()
+        url = httpx.URL(self.url + path, params=query) if query else httpx.URL(self.url + path)
+        return httpx.Request(
+            method, url, headers=given, content=body, extensions={"timeout": patient}
+        )
+
+    def ask(self, request: httpx.Request, streamed: bool = False) -> Talk[Reply]:
+        """Send a request until it is answered for good."""
+        attempts, retried = Attempts(self.patience, self.clock), False
+        while True:
+            try:
+                response: httpx.Response = yield Send(request, streamed)
+                if response.is_success:
+                    return Reply(response, retried)
+                error = errors.of(response)
+            except httpx.TransportError as lost:
+                error = Unreachable(f"{self.url} does not answer: {_told(lost)}")
+                error.__cause__ = lost
+            error.retried = retried
+            pause = attempts.pause(error)
+            if pause is None:
+                raise error
+            if self.on_retry is not None:
+                self.on_retry(error, pause)
+            yield Sleep(pause)
+            retried = True
+
+
+def advance(talk: Talk[Any], outcome: Any) -> Send | Sleep | NextLine | Give:
+    """Tell a talk what came of its last wish; returns the next. Ends with StopIteration."""
+    if isinstance(outcome, httpx.TransportError):
+        return talk.throw(outcome)
+    return talk.send(outcome)
+
+
+def address(url: str) -> str:
+    """The address of a service as it is prepended to paths.
+
+    >>> address("localhost:8080"), address("https://example.org/llr/")
+    ('http://localhost:8080', 'https://example.org/llr')
+    """
+    whole = url.strip() if "://" in url else f"http://{url.strip()}"
+    try:
+        parsed = httpx.URL(whole)
+    except httpx.InvalidURL as wrong:
+        raise ValueError(f"{url!r} is not an address: {wrong}") from None
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ValueError(f"{url!r} is not an address such as http://127.0.0.1:8080")
+    return whole.rstrip("/")
+
+
+def to_json(value: Any) -> bytes:
+    """JSON, with arrays and numbers of numpy, or of whatever else has `tolist`, as plain ones."""
+    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not a number, a list or an array")
+
+
+def _told(lost: httpx.TransportError) -> str:
+    """What happened, in words, also for errors that come without any."""
+    if isinstance(lost, httpx.TimeoutException):
+        return "timed out"
+    return str(lost) or type(lost).__name__

@@ -1,0 +1,318 @@
+"""The SDK against the app: everything it does, and that its two shells do the same."""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from flaky import Flaky, InProcess, Scripted, Time, lines
+from samples_of import options_of, samples_of
+from starlette.testclient import TestClient
+
+import clients
+import llr
+from clients import AsyncClient, AsyncSession, Client, Session, errors
+from service.app import App
+from service.settings import Settings
+
+URL = "http://testserver"
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 3))
+Y = X @ [1.0, -2.0, 3.0]
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[TestClient]:
+    with TestClient(App(Settings(store="memory:")), raise_server_exceptions=False) as started:
+        yield started
+
+
+@pytest.fixture
+def flaky(app: TestClient) -> Flaky:
+    return Flaky(InProcess(app))
+
+
+@pytest.fixture
+def sdk(flaky: Flaky) -> Iterator[Client]:
+    """A client; what its test created is deleted afterwards."""
+    with Client(URL, transport=flaky, clock=Time().clock) as client:
+        yield client
+        for row in client.sessions():
+            client.session(row.name).delete()
+
+
+def direct(X: Any, y: Any, **config: Any) -> llr.Learner:
+    learner = llr.Learner("linear", X.shape[1], "sg/ag", regret="exact", **config)
+    assert learner.learn(X, y)
+    return learner
+
+
+def test_the_public_names_are_few_sorted_and_documented() -> None:
+    assert len(clients.__all__) <= 15
+    assert clients.__all__ == sorted(clients.__all__)
+    for name in clients.__all__:
+        assert getattr(clients, name).__doc__, name
+
+
+def test_importing_the_sdk_is_light() -> None:
+    heavy = {"llr", "numba", "numpy", "typer", "service", "fastapi", "pydantic"}
+    code = "import sys, clients; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert not heavy & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(("one", "other"), [(Client, AsyncClient), (Session, AsyncSession)])
+def test_what_waits_and_what_is_awaited_take_the_same(one: type, other: type) -> None:
+    def public(kind: type) -> dict[str, list[str]]:
+        methods = inspect.getmembers(kind, inspect.isfunction)
+        kept = [(n, m) for n, m in methods if n[0] != "_" or n == "__init__"]
+        return {name: list(inspect.signature(m).parameters) for name, m in kept}
+
+    assert public(one) == public(other)
+
+
+def test_a_sample_is_learnt_as_the_library_learns_it(sdk: Client) -> None:
+    session = sdk.session("one", model="linear", dim=3)
+    answer = session.learn(X[0], Y[0])
+    learner = direct(X[:1], Y[:1])
+    assert (answer.name, answer.t, answer.accepted, answer.duplicate) == ("one", 1, 1, False)
+    assert (answer.eta, answer.log_eta) == (learner.eta, learner.log_eta)
+    assert answer.theta == learner.theta.tolist()
+    assert (answer.loss.total, answer.loss.mean) == (learner.loss.total, learner.loss.mean)
+    assert answer.regret.best_fixed == learner.regret.best_fixed
+
+
+@pytest.mark.parametrize("model", llr.MODELS)
+def test_every_model_learns_one_many_and_streamed_alike(sdk: Client, model: str) -> None:
+    options = options_of(model)
+    config = {"dim": options.pop("dim", None), "options": options}
+    samples = samples_of(model, seed=3, n=30)
+    rows = list(zip(*samples, strict=True)) if len(samples) == 2 else samples[0].tolist()
+    one = sdk.session("one", model, **config)
+    for row in rows:
+        one.learn(*row) if isinstance(row, tuple) else one.learn(row)
+    many = sdk.session("many", model, **config).learn_many(*samples, chunk_bytes=100)
+    *_, streamed = sdk.session("streamed", model, **config).stream(rows, block=7)
+    assert one.state().theta == many.theta == streamed.theta
+    assert one.state().loss == many.loss == streamed.loss
+    assert (many.t, many.accepted, streamed.t, streamed.accepted) == (30, 30, 30, 2)
+
+
+def test_labels_alone_may_be_given_by_name_or_by_place(sdk: Client) -> None:
+    session = sdk.session("coin", model="bernoulli")
+    session.learn(1)
+    session.learn(y=0)
+    assert session.learn_many([1, 0, True]).t == 5
+    assert 0 < session.predict() < 1
+
+
+def test_numbers_of_numpy_are_numbers(sdk: Client) -> None:
+    session = sdk.session("numpy", model="linear", theta0=np.ones(2), dim=2)
+    assert session.learn(np.array([1, 2], np.float32), np.float32(0.5)).t == 1
+    assert session.learn((1, 2), np.array(3)).t == 2
+
+
+def test_many_of_32_bits_travel_as_such(sdk: Client, flaky: Flaky) -> None:
+    small = X.astype(np.float32), Y.astype(np.float32)
+    answer = sdk.session("small", model="linear").learn_many(*small)
+    assert len(flaky.requests[-1].content) < 60 * 4 * 4 + 200
+    assert answer.theta == direct(*(part.astype(float) for part in small)).theta.tolist()
+
+
+def test_progress_is_told_after_each_chunk(sdk: Client) -> None:
+    told: list[clients.Answer] = []
+    session = sdk.session("chunks", model="linear")
+    last = session.learn_many(X, Y, chunk_bytes=25 * 4 * 8, progress=told.append)
+    assert [(answer.t, answer.accepted) for answer in told] == [(25, 25), (50, 50), (60, 60)]
+    assert told[-1] == last
+
+
+def test_theta_can_be_left_out_and_predictions_asked_for(sdk: Client) -> None:
+    session = sdk.session("asked", model="linear", dim=3)
+    first = session.learn(X[0], Y[0], theta=False, predictions=True)
+    assert (first.theta, first.predictions) == (None, [0.0])
+    many = session.learn_many(X[1:], Y[1:], theta=False, predictions=True, chunk_bytes=500)
+    assert many.theta is None
+    assert many.predictions is not None
+    assert len(many.predictions) == 59
+    assert many.predictions[0] == pytest.approx(X[1] @ direct(X[:1], Y[:1]).theta)
+
+
+def test_samples_of_a_stream_may_be_dicts(sdk: Client) -> None:
+    session = sdk.session("dicts", model="linear")
+    answers = list(session.stream(({"x": x, "y": y} for x, y in zip(X, Y, strict=True)), block=40))
+    assert [(answer.t, answer.accepted) for answer in answers] == [(40, 40), (60, 20)]
+    assert answers[-1].theta == direct(X, Y).theta.tolist()
+
+
+def test_a_stream_is_read_no_faster_than_it_is_learnt(sdk: Client) -> None:
+    taken = 0
+
+    def samples() -> Iterator[float]:
+        nonlocal taken
+        for y in range(100):
+            taken += 1
+            yield y
+
+    answers = sdk.session("slow", model="gaussian").stream(samples(), block=10)
+    assert (next(answers).t, taken) == (10, 10)
+
+
+def test_predictions_are_one_for_a_row_and_many_for_rows(sdk: Client) -> None:
+    session = sdk.session("predict", model="linear")
+    session.learn_many(X, Y)
+    assert session.predict(X[0]) == pytest.approx(X[0] @ session.state().theta)
+    assert session.predict(X[:4])[0] == session.predict(X[0].tolist())
+    assert session.state().t == 60
+
+
+def test_the_state_says_all_of_a_session(sdk: Client) -> None:
+    state = sdk.session("state", "linear", dim=3, eta0=0.01, options={"memory": True}).state()
+    assert (state.name, state.t, state.model, state.algorithm) == ("state", 0, "linear", "sg/ag")
+    assert (state.dim, state.status, state.eta, state.theta) == (3, "ok", 0.01, [0.0] * 3)
+    assert state.config["options"] == {"memory": True}
+
+
+def test_the_past_has_the_points_and_coordinates_asked_for(sdk: Client) -> None:
+    session = sdk.session("past", model="linear")
+    session.learn_many(X, Y)
+    past = session.history(points=10, theta=[2, 0])
+    assert (len(past.t), past.t[-1], past.coordinates) == (10, 60, [2, 0])
+    state = session.state()
+    assert past.theta[-1] == [state.theta[2], state.theta[0]]
+    assert past.loss[-1] == state.loss.total
+    assert session.history().coordinates == [0, 1, 2]
+
+
+def test_a_snapshot_goes_on_elsewhere_to_the_last_bit(sdk: Client) -> None:
+    session = sdk.session("origin", model="linear")
+    session.learn_many(X[:30], Y[:30])
+    twin = sdk.restore("twin", session.snapshot())
+    assert twin.learn_many(X[30:], Y[30:]).theta == session.learn_many(X[30:], Y[30:]).theta
+
+
+def test_the_list_goes_over_all_pages(sdk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clients.sdk.directory.PAGE", 2)
+    names = [f"s{n}" for n in range(5)]
+    for name in names:
+        sdk.session(name, model="gaussian")
+    assert [row.name for row in sdk.sessions()] == names
+    assert {row.model for row in sdk.sessions()} == {"gaussian"}
+
+
+def test_the_catalog_and_the_version_come_as_they_are(sdk: Client) -> None:
+    assert {entry["name"] for entry in sdk.catalog()["models"]} == set(llr.MODELS)
+    assert sdk.version()["version"] == llr.__version__
+
+
+def test_a_session_is_created_once_and_found_again(sdk: Client) -> None:
+    sdk.session("again", model="linear", dim=3).learn(X[0], Y[0])
+    assert sdk.session("again", model="linear", dim=3).state().t == 1
+    with pytest.raises(clients.SessionExists) as taken:
+        sdk.session("again", model="gaussian")
+    assert taken.value.extra["config"]["model"] == "linear"
+
+
+def test_without_a_model_nothing_is_sent(sdk: Client, flaky: Flaky) -> None:
+    session = sdk.session("nobody")
+    assert flaky.requests == []
+    with pytest.raises(clients.SessionNotFound):
+        session.learn(1.0)
+    with pytest.raises(TypeError, match="without a model"):
+        sdk.session("nobody", dim=3)
+
+
+def test_a_deleted_session_is_gone(sdk: Client) -> None:
+    session = sdk.session("short", model="gaussian")
+    session.delete()
+    with pytest.raises(clients.SessionNotFound):
+        session.delete()
+
+
+def test_the_key_goes_with_every_request() -> None:
+    transport = Scripted(httpx.Response(200, json={}))
+    with Client(URL, "llr_secret", transport=transport) as client:
+        client.version()
+    assert transport.requests[0].headers["authorization"] == "Bearer llr_secret"
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a b", "é", "-a", "a" * 129, "a\n"])
+def test_a_name_that_would_lead_elsewhere_is_refused(sdk: Client, name: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        sdk.session(name)
+
+
+@pytest.mark.parametrize("url", ["", "ftp://host", "http://", "http://a b:x/"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="address"):
+        Client(url)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((X, Y[:-1]), "a row and y a number"),
+        ((X[0], Y[0]), "a row and y a number"),
+        ((np.empty((0, 3)), []), "no samples"),
+        ((["a", "b"],), "numbers"),
+        ((X * 1j, Y), "numbers"),
+    ],
+)
+def test_arrays_that_are_no_samples_are_refused_unsent(
+    sdk: Client, flaky: Flaky, arguments: tuple[Any, ...], why: str
+) -> None:
+    session = sdk.session("arrays")
+    with pytest.raises(ValueError, match=why):
+        session.learn_many(*arguments)
+    assert flaky.requests == []
+
+
+def test_many_labels_for_one_sample_are_refused_unsent(sdk: Client, flaky: Flaky) -> None:
+    with pytest.raises(ValueError, match="learn_many"):
+        sdk.session("labels").learn(X, Y)
+    assert flaky.requests == []
+
+
+STATE = (
+    b'data: {"name": "w", "t": %d, "model": "gaussian", "algorithm": "sg", "dim": 1,'
+    b' "status": "ok", "config": {}, "eta": 1.0, "log_eta": 0.0, "theta": [0],'
+    b' "loss": {"total": 0, "mean": null}, "regret": {"ml": null, "best_fixed": null},'
+    b' "of a later version": 1}\n\n'
+)
+
+
+def test_events_come_back_after_a_break_with_the_last_that_was_seen() -> None:
+    gone = {"type": "urn:llr:problem:session-not-found", "detail": "gone"}
+    first, second = lines(b"retry: 1000\n\n", STATE % 1, broken=True), lines(STATE % 5, STATE % 6)
+    time = Time()
+    transport = Scripted(
+        httpx.Response(200, content=first),
+        httpx.Response(503, headers={"retry-after": "1"}),
+        httpx.Response(200, content=second),
+        httpx.Response(404, json=gone),
+    )
+    with Client(URL, transport=transport, clock=time.clock) as client:
+        assert [state.t for state in client.session("w").events()] == [1, 5, 6]
+    sent = [request.headers.get("last-event-id") for request in transport.requests]
+    assert sent == [None, "1", "1", "6"]
+    assert len(time.slept) == 3
+
+
+def test_events_of_a_session_that_is_not_there_say_so(sdk: Client) -> None:
+    with pytest.raises(clients.SessionNotFound):
+        next(sdk.session("nobody").events())
+
+
+def test_what_is_not_this_service_is_told_apart() -> None:
+    for answer in (
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json=[]),
+        httpx.Response(302, headers={"location": "/login"}),
+    ):
+        client = Client(URL, transport=Scripted(answer))
+        with client, pytest.raises(errors.UnexpectedAnswer):
+            client.session("s").learn(1.0)

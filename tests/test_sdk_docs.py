@@ -1,0 +1,26 @@
+"""docs/sdk.md: what it shows runs, and what it names exists."""
+
+import re
+from pathlib import Path
+
+from serving import serving
+
+import clients
+from clients import Client, errors
+
+DOCS = (Path(__file__).parent.parent / "docs" / "sdk.md").read_text()
+
+
+def test_the_code_in_the_docs_runs_against_a_fresh_service(tmp_path: Path) -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL))
+    with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
+        exec(compile(code.replace("127.0.0.1:8080", address), "docs/sdk.md", "exec"), {})  # noqa: S102
+        with Client(address) as client:
+            assert {row.name: row.t for row in client.sessions()} == {"demo": 30_001, "coin": 4}
+
+
+def test_every_error_the_docs_name_exists() -> None:
+    named = re.findall(r"errors\.([A-Z]\w+)", DOCS)
+    assert named
+    assert all(hasattr(errors, name) for name in named)
+    assert {"Client", "AsyncClient"} <= set(clients.__all__)
