@@ -35,9 +35,9 @@ def _algorithm(name: str, algorithm: Algorithm) -> dict[str, Any]:
     return {
         "name": name,
         "summary": algorithm.summary,
-        "base": algorithm.base.name,
-        "rate": algorithm.rate.name,
-        "learns_step_size": algorithm.rate.learns,
+        "base": algorithm.base,
+        "rate": algorithm.rate,
+        "learns_step_size": algorithm.learns,
         "options": _options(algorithm.parameters),
     }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from llr import step
+from llr import scans
 from llr.config import Config
 from llr.errors import DomainError, NotFiniteError
 from llr.models import MODELS
@@ -11,7 +11,7 @@ from llr.types import Vector
 
 def check_features(X: Vector) -> None:
     """Raise `NotFiniteError` for the first row that is not finite."""
-    bad = int(step.first_not_finite(X))
+    bad = int(scans.first_not_finite(X))
     if bad >= 0:
         raise NotFiniteError("is not finite", bad)
 
@@ -19,7 +19,7 @@ def check_features(X: Vector) -> None:
 def check_labels(config: Config, y: Vector) -> None:
     """Raise `NotFiniteError` or `DomainError` for the first label that cannot be learnt."""
     which = list(MODELS).index(config.model)
-    bad = int(step.first_refused(which, config.model_number, y))
+    bad = int(scans.first_refused(which, config.model_number, y))
     if bad >= 0 and not np.isfinite(y[bad]):
         raise NotFiniteError("is not finite", bad, "y")
     if bad >= 0:

@@ -3,10 +3,12 @@
 * a **part** is a scalar formula (a model's loss, a rate's update), compiled strictly;
 * a **loop** runs over the coordinates of a vector and may reorder its sums, so that it is SIMD;
 * a **kernel** is an entry point called from Python: compiled once, kept on disk, free of the GIL;
-* `fold` turns the parts of a registry into one function that picks the k-th of them.
+* `fold` turns the parts of a registry into one function that picks the k-th of them;
+* `with_parts` makes copies of a formula that differ in the parts they call.
 
 A kernel that receives its parts as arguments, or closes over them, is never found in numba's disk
-cache by a new process. A kernel that calls a *folded* function with an integer is.
+cache by a new process. A kernel that calls a *folded* function with an integer is, and so is one
+whose parts are globals.
 """
 
 import contextlib
@@ -14,6 +16,7 @@ import functools
 import inspect
 import sys
 import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -99,6 +102,19 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
     return lambda entry: Kernel(entry, signature)
 
 
+def with_parts(
+    formula: Callable[..., Any], name: str, **parts: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The same formula by another name, with these parts in place of its globals of their names.
+
+    It is in the same file at the same line, so the copies of a kernel are found in the disk cache,
+    each under its name.
+    """
+    copy = types.FunctionType(formula.__code__, formula.__globals__ | parts, name)
+    copy.__qualname__, copy.__doc__ = name, formula.__doc__
+    return copy
+
+
 def fold(parts: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     """One compiled `pick(k, *arguments)` that calls `parts[k](*arguments)`.
 
@@ -109,8 +125,8 @@ def fold(parts: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     """
     names = list(inspect.signature(parts[0]).parameters)
     arguments = ", ".join(names)
-    lines = [f"def pick(k, {arguments}):"]
-    lines += [f"    if k == {k}: return part_{k}({arguments})" for k in range(len(parts) - 1)]
+    lines = [f"def pick(place, {arguments}):"]
+    lines += [f"    if place == {k}: return part_{k}({arguments})" for k in range(len(parts) - 1)]
     lines += [f"    return part_{len(parts) - 1}({arguments})"]
     scope: dict[str, Any] = {f"part_{k}": one for k, one in enumerate(parts)}
     exec("\n".join(lines), scope)  # noqa: S102 - five lines of our own, written above

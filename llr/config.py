@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from llr.algorithms import ALGORITHMS, HESSIAN, MEMORY, Algorithm
+from llr.algorithms import ALGORITHMS, Algorithm
 from llr.errors import ConfigError
 from llr.models import MODELS, Comparator, Model
 from llr.parameter import MOST, Parameter, is_real, is_whole
@@ -26,7 +26,7 @@ class Config:
         eta0: the first step size, or the only one.
         theta0: where θ starts; None for zero, one number for all, or one per coordinate.
         regret: "exact" to compare with the best parameter, "off" not to.
-        options: settings of the model, the base, the rate and the tangent, by name.
+        options: settings of the model and the algorithm, by name.
 
     >>> Config("quantile", dim=3, options={"level": 0.9}).model_number
     0.9
@@ -65,7 +65,7 @@ class Config:
 
     @property
     def of_algorithm(self) -> Algorithm:
-        """The algorithm itself: a base and a rate."""
+        """The algorithm itself."""
         return ALGORITHMS[self.algorithm]
 
     @property
@@ -81,33 +81,18 @@ class Config:
     @property
     def model_number(self) -> float:
         """The model's own number, 0 if it has none."""
-        return self._number(self.of_model.parameter)
+        parameter = self.of_model.parameter
+        return 0.0 if parameter is None else parameter.number(self.options)
 
     @property
-    def base_number(self) -> float:
-        """The base's own number, 0 if it has none."""
-        return self._number(self.of_algorithm.base.parameter)
-
-    @property
-    def rate_number(self) -> float:
-        """The rate's own number, 0 if it has none."""
-        return self._number(self.of_algorithm.rate.parameter)
+    def own(self) -> tuple[float, ...]:
+        """What the algorithm's step reads: the model's own number, then its settings."""
+        return (self.model_number, *self.of_algorithm.own(self.options))
 
     @property
     def comparator(self) -> Comparator | None:
         """What regret is computed against; None if it is off or the model has none (R18)."""
         return self.of_model.comparator if self.regret == "exact" else None
-
-    @property
-    def memory(self) -> bool:
-        """Whether the tangent forgets (Section 4.3)."""
-        return bool(MEMORY.number(self.options))
-
-    @property
-    def exact_hessian(self) -> bool:
-        """R6: a difference by default; with memory exact, as R12 writes it, unless told."""
-        given = HESSIAN.name in self.options
-        return bool(HESSIAN.number(self.options)) if given else self.memory
 
     def start(self, dim: int) -> Vector:
         """θ_0 as scores × features."""
@@ -147,9 +132,6 @@ class Config:
                 raise ConfigError(f"options.{name}", reason)
         for parameter in known.values():
             parameter.number(self.options)
-
-    def _number(self, parameter: Parameter | None) -> float:
-        return 0.0 if parameter is None else parameter.number(self.options)
 
 
 def _whole(field: str, value: Any) -> int:

@@ -3,17 +3,20 @@
 # rows of the state's vectors V[row, k, i]: θ, its tangent h, then the base's, then memory's
 THETA, H, OWN = 0, 1, 2
 
-# the state's scalars
+# the state's scalars; the algorithm's own follow
 LOG_ETA, ETA, RATE_A, RATE_B, TAU, LOSS, REGRET, SCALARS = range(8)
 
 # the state's counts: samples learnt, points of history kept, how far apart they are, the next one
 T, POINTS, STRIDE, NEXT, COUNTS = range(5)
 
-# which parts and options a learner is made of
-MODEL, BASE, RATE, LEARNS, EXACT, MEMORY, COMPARE, CHOICES = range(8)
+# what every kernel is told: which model it is, and whether to compare with the best parameter
+MODEL, COMPARE, CHOICES = range(3)
 
-# the own numbers of its model, base and rate
-OF_MODEL, OF_BASE, OF_RATE, NUMBERS = range(4)
+# what a step reads: the model's own number, then its algorithm's settings; of a base with a rate
+# they are the base's number, the rate's number, which rate, and whether it learns, takes the exact
+# Hessian, has a memory
+OF_MODEL = 0
+OF_BASE, OF_RATE, RATE, LEARNS, EXACT, MEMORY = range(1, 7)
 
-# rows of the scratch, one number per score each: s, σ, g, g_h, and another point's score, residual
-SCRATCH = 6
+# rows of the scratch, one number per score each: those of `llr.slope.Slope`
+SCRATCH = 7

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llr import packing, step
+from llr import block, packing
 from llr.checks import check_features, check_labels
 from llr.config import Config
 from llr.errors import ConfigError, SampleError, StateError
@@ -143,7 +143,7 @@ class Learner:
         scores = state.vectors.shape[1]
         out, scratch = np.empty((len(matrix), scores)), np.empty((SCRATCH, scores))
         stepper = self._stepper
-        step.predict(stepper.model, float(stepper.own[0]), matrix, state.vectors, scratch, out)
+        block.predict(stepper.model, float(stepper.own[0]), matrix, state.vectors, scratch, out)
         predicted = self._natural(out)
         return predicted if np.ndim(X) == 2 else predicted[0]
 

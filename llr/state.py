@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from llr import history, step
+from llr import history, scans
 from llr.config import Config
 from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA, T
-from llr.memory import ROWS as MEMORY_ROWS
 from llr.types import Counts, Vector
 
 ARRAYS = ("vectors", "scalars", "counts", "statistics", "history")
@@ -22,8 +21,8 @@ class State:
     """Everything a learner knows.
 
     Attributes:
-        vectors: θ, its tangent, and the rows of the base and of memory; row × score × feature.
-        scalars: log η, η, and the other single numbers of `llr.layout`.
+        vectors: θ, its tangent, and the rows of the algorithm; row × score × feature.
+        scalars: log η, η, the other single numbers of `llr.layout`, and the algorithm's own.
         counts: t, and where the history stands.
         statistics: the sufficient statistics of the best parameter, empty if not compared.
         history: rows of the past, in use up to `counts[POINTS]`.
@@ -49,7 +48,7 @@ class State:
     @property
     def finite(self) -> bool:
         """Whether every number is finite."""
-        return bool(step.is_finite(self.vectors, self.scalars, self.statistics))
+        return bool(scans.is_finite(self.vectors, self.scalars, self.statistics))
 
     def draft(self, block: int = LONG) -> "State":
         """A copy to learn on from a block of so many numbers.
@@ -71,12 +70,11 @@ class State:
 
 def shapes(config: Config, dim: int) -> dict[str, tuple[int, ...]]:
     """The shapes of all arrays but the history, whose rows come with the samples."""
-    memory = MEMORY_ROWS if config.memory else 0
-    rows = OWN + config.of_algorithm.base.rows + memory
+    algorithm, options = config.of_algorithm, config.options
     compared = config.comparator.size(dim) if config.comparator else 0
     return {
-        "vectors": (rows, config.scores, dim),
-        "scalars": (SCALARS,),
+        "vectors": (OWN + algorithm.rows(options), config.scores, dim),
+        "scalars": (SCALARS + algorithm.numbers(options, config.scores, dim),),
         "counts": (COUNTS,),
         "statistics": (compared,),
     }

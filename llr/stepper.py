@@ -4,12 +4,10 @@ import functools
 
 import numpy as np
 
-from llr import history, step
-from llr.bases import BASES
+from llr import history, scans
 from llr.config import Config
-from llr.layout import CHOICES, NUMBERS, SCRATCH
+from llr.layout import CHOICES, COMPARE, MODEL, SCRATCH
 from llr.models import MODELS
-from llr.rates import RATES
 from llr.state import State
 from llr.types import Vector
 
@@ -18,25 +16,16 @@ class Stepper:
     """Moves states of one config on. Holds what kernels need besides state and samples."""
 
     def __init__(self, config: Config) -> None:
-        base, rate = config.of_algorithm
         self.model = list(MODELS).index(config.model)
         self.choice = np.zeros(CHOICES, np.int64)
-        self.choice[:] = (
-            self.model,
-            list(BASES).index(base.name),
-            list(RATES).index(rate.name),
-            rate.learns,
-            config.exact_hessian,
-            config.memory,
-            config.comparator is not None,
-        )
-        self.own = np.zeros(NUMBERS)
-        self.own[:] = config.model_number, config.base_number, config.rate_number
+        self.choice[MODEL], self.choice[COMPARE] = self.model, config.comparator is not None
+        self.own = np.array(config.own, np.float64)
+        self._learn = config.of_algorithm.learn
         self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
 
     def refuses(self, labels: Vector) -> bool:
         """Whether there is a label that cannot be learnt."""
-        return bool(step.first_refused(self.model, self.own[0], labels) >= 0)
+        return bool(scans.first_refused(self.model, self.own[0], labels) >= 0)
 
     def advance(self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector) -> State:
         """The state after these samples, which may not be finite. `state` itself is left alone."""
@@ -45,7 +34,7 @@ class Stepper:
         room = np.empty(2 * X.shape[1])
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
-            step.learn(
+            self._learn(
                 self.choice,
                 self.own,
                 X[at : at + n],

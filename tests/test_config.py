@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import llr
+from llr.algorithms import exact_hessian
 
 
 @pytest.mark.parametrize(
@@ -67,10 +68,10 @@ def test_theta0_is_checked_against_the_dim_the_first_sample_tells() -> None:
 
 
 def test_memory_uses_the_exact_hessian_unless_told_otherwise() -> None:
-    assert llr.Config("linear", options={"memory": True}).exact_hessian
-    assert not llr.Config("linear").exact_hessian
-    told = {"memory": True, "hessian": "difference"}
-    assert not llr.Config("linear", options=told).exact_hessian
+    assert exact_hessian({"memory": True})
+    assert not exact_hessian({})
+    assert not exact_hessian({"memory": True, "hessian": "difference"})
+    assert exact_hessian({"hessian": "exact"})
 
 
 def test_a_learner_from_a_config_is_the_same_learner() -> None:

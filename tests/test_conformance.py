@@ -34,7 +34,7 @@ def learner_of(model: str, algorithm: str, **options: Any) -> llr.Learner:
 def options_of_algorithm(algorithm: str) -> dict[str, Any]:
     """Everything switched on, so that the laws hold for all of the state."""
     chosen = llr.ALGORITHMS[algorithm]
-    return tried(chosen.parameters) | ({"memory": True} if chosen.rate.learns else {})
+    return tried(chosen.parameters) | ({"memory": True} if chosen.learns else {})
 
 
 def scores_of(model: str, seed: int) -> tuple[np.ndarray[Any, Any], float, float, int]:

@@ -2,7 +2,6 @@
 
 from llr.bases import sg, svrg
 from llr.bases.base import Base
-from llr.compiled import fold
 
 __all__ = ["BASES", "Base"]
 
@@ -10,5 +9,3 @@ BASES: dict[str, Base] = {
     "sg": sg.BASE,
     "svrg": svrg.BASE,
 }
-
-step = fold([base.step for base in BASES.values()])

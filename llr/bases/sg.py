@@ -8,7 +8,7 @@ from llr.vectors import move
 
 
 @part
-def step(V: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
+def step(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
     """Move θ, and its tangent h if there is one, both with η_{t+1} and from the old θ, h (R5)."""
     r = pace.eta * sample.w
     for k in range(V.shape[1]):
@@ -17,4 +17,4 @@ def step(V: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
             move(V[H, k], pace.gamma, r * slope.g_h[k], sample.x)
 
 
-BASE = Base(name="sg", summary="stochastic gradient, damped by f(t)", rows=0, step=step)
+BASE = Base(name="sg", summary="stochastic gradient, damped by f(t)", step=step)

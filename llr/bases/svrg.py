@@ -26,7 +26,7 @@ def _pull(v: Vector, scale: float, step: float, x: Vector, pull: float, s: Vecto
 
 
 @part
-def step(V: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
+def step(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
     """Observe the gradient at θ^b, then move θ and h."""
     x, eta = sample.x, pace.eta
     seen, refresh = sample.t, int(pace.own)

@@ -105,3 +105,26 @@ respond = fold([_respond(m) for m in MODELS.values()])
 mean = fold([_mean(m) for m in MODELS.values()])
 admits = fold([m.admits for m in MODELS.values()])
 observe = fold([_observe(m) for m in MODELS.values()])
+
+
+@part
+def residual_along(
+    model: int,
+    exact: bool,
+    s: Vector,
+    sigma: Vector,
+    y: float,
+    p: float,
+    g: Vector,
+    room: Vector,
+    out: Vector,
+) -> None:
+    """R6: out = the residual at s + σ; with the exact Hessian (Proposition 1), g − curvature·σ."""
+    if exact:
+        curvature(model, s, y, p, sigma, out)
+        for k in range(s.size):
+            out[k] = g[k] - out[k]
+    else:
+        for k in range(s.size):
+            room[k] = s[k] + sigma[k]
+        residual(model, room, y, p, out)

@@ -38,6 +38,7 @@ MODEL = Model(
     curvature=linear.curvature,
     mean=linear.mean,
     admits=linear.admits,
+    implicit=linear.implicit,
     features=False,
     comparator=Comparator(size=lambda dim: 2, start=start, observe=observe, best=best),
 )

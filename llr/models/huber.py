@@ -1,5 +1,7 @@
 """Robust regression: squared loss up to |y − s| = p, linear beyond."""
 
+import math
+
 from llr.compiled import part
 from llr.models import linear
 from llr.models.model import Model
@@ -25,6 +27,15 @@ def curvature(s: float, y: float, p: float) -> float:
     return 1.0 if abs(y - s) <= p else 0.0
 
 
+@part
+def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, float]:
+    """The step of least squares, unless it ends where the loss is linear: there ±rp."""
+    k, w = linear.implicit(s, q, r, y, p)
+    if abs(k) <= r * p:
+        return k, w
+    return math.copysign(r * p, k), 0.0
+
+
 MODEL = Model(
     name="huber",
     summary="a number from features, undisturbed by outliers",
@@ -35,5 +46,6 @@ MODEL = Model(
     mean=linear.mean,
     admits=linear.admits,
     smooth=False,
+    implicit=implicit,
     parameter=Parameter("delta", "where an error begins to count as an outlier", "real", 1.0),
 )

@@ -24,6 +24,12 @@ def curvature(s: float, y: float, p: float) -> float:
 
 
 @part
+def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, float]:
+    """k = r(y − s)/(1 + rq), finite even where rq is not."""
+    return (y - s) / (1.0 / r + q), r * q
+
+
+@part
 def mean(s: float, p: float) -> float:
     """The score itself."""
     return s
@@ -44,6 +50,7 @@ MODEL = Model(
     curvature=curvature,
     mean=mean,
     admits=admits,
+    implicit=implicit,
     comparator=Comparator(
         size=least_squares.size,
         start=least_squares.start,

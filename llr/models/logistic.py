@@ -23,8 +23,11 @@ def mean(s: float, p: float) -> float:
 
 @part
 def residual(s: float, y: float, p: float) -> float:
-    """y − P(1)."""
-    return y - mean(s, p)
+    """y − P(1) = y·P(0) − (1 − y)·P(1), which keeps its digits where P is close to y."""
+    e = math.exp(-abs(s))
+    near, far = 1.0 / (1.0 + e), e / (1.0 + e)
+    ones, zeros = (near, far) if s >= 0.0 else (far, near)
+    return y * zeros - (1.0 - y) * ones
 
 
 @part

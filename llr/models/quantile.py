@@ -3,6 +3,8 @@
 ℓ has a kink at y = s, where the residual is taken to be 0, and no curvature anywhere else.
 """
 
+import math
+
 from llr.compiled import part
 from llr.models import linear
 from llr.models.model import Model
@@ -29,6 +31,15 @@ def curvature(s: float, y: float, p: float) -> float:
     return 0.0
 
 
+@part
+def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, float]:
+    """Up to the label and no further: the slope there is whatever holds the score."""
+    k = r * residual(s, y, p)
+    if abs(k) * q < abs(y - s):
+        return k, 0.0
+    return ((y - s) / q, math.inf) if q > 0.0 else (0.0, 0.0)
+
+
 MODEL = Model(
     name="quantile",
     summary="a quantile of a number from features",
@@ -39,6 +50,7 @@ MODEL = Model(
     mean=linear.mean,
     admits=linear.admits,
     smooth=False,
+    implicit=implicit,
     parameter=Parameter(
         "level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0, example=0.8
     ),

@@ -7,6 +7,7 @@ direction σ is π_k(σ_k − π·σ).
 import math
 
 from llr.compiled import part
+from llr.models import softmax_implicit
 from llr.models.model import Model
 from llr.parameter import Parameter
 from llr.types import Vector
@@ -78,5 +79,7 @@ MODEL = Model(
     mean=mean,
     admits=admits,
     classes=True,
+    implicit=softmax_implicit.implicit,
+    implicit_tangent=softmax_implicit.implicit_tangent,
     parameter=Parameter("classes", "how many classes there are", "whole", low=2, example=3),
 )

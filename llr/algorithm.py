@@ -1,0 +1,49 @@
+"""What an algorithm is: the step a learner takes, and how much it remembers to take it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llr.compiled import Kernel
+from llr.parameter import Parameter
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A registered algorithm. Most are a base with a rate; any other step may be one too.
+
+    The state is V[row, k, i], of which θ is row 0, its tangent row 1 and the algorithm's own rows
+    follow; and scalars, of which the algorithm's own follow those of `llr.layout`.
+
+    Attributes:
+        name: the word on the wire.
+        summary: one line for the catalogue.
+        learn: the kernel that runs its step over a block, made by `llr.block.of_step`.
+        parameters: its options.
+        learns: whether the step size moves.
+        base: which way θ moves, the algorithm's own name if it is not made of parts.
+        rate: which way log η moves, None if it is not made of parts.
+        rows: (options) → how many rows of vectors it keeps besides θ and h.
+        numbers: (options, scores, dim) → how many scalars of its own it keeps.
+        settings: (options) → the numbers its step reads from `own`, after the model's; by default
+            its parameters in their order.
+    """
+
+    name: str
+    summary: str
+    learn: Kernel
+    parameters: tuple[Parameter, ...] = ()
+    learns: bool = True
+    base: str | None = None
+    rate: str | None = None
+    rows: Callable[[Options], int] = lambda _: 0
+    numbers: Callable[[Options, int, int], int] = lambda *_: 0
+    settings: Callable[[Options], Sequence[float]] | None = None
+
+    def own(self, options: Options) -> tuple[float, ...]:
+        """The numbers its step reads, after the model's."""
+        if self.settings is not None:
+            return tuple(self.settings(options))
+        return tuple(p.number(options) for p in self.parameters)

@@ -1,0 +1,36 @@
+"""The kernels that look for numbers that must not be there: in a state, in X, among labels."""
+
+import math
+
+from llr import models
+from llr.compiled import CUBE, INT, READ_MATRIX, READ_VECTOR, REAL, TRUTH, VECTOR, kernel
+from llr.types import Vector
+from llr.vectors import probe
+
+
+@kernel(TRUTH(CUBE, VECTOR, VECTOR))
+def is_finite(V: Vector, scalars: Vector, statistics: Vector) -> bool:
+    """Whether every number of the state is finite."""
+    total = probe(scalars) + probe(statistics)
+    for row in range(V.shape[0]):
+        for k in range(V.shape[1]):
+            total += probe(V[row, k])
+    return total == 0.0
+
+
+@kernel(INT(READ_MATRIX))
+def first_not_finite(X: Vector) -> int:
+    """The first row with a number that is not finite, or −1."""
+    for i in range(X.shape[0]):
+        if probe(X[i]) != 0.0:
+            return i
+    return -1
+
+
+@kernel(INT(INT, REAL, READ_VECTOR))
+def first_refused(model: int, p: float, y: Vector) -> int:
+    """The first label that is not finite or not in the model's domain, or −1."""
+    for i in range(y.size):
+        if not math.isfinite(y[i]) or not models.admits(model, y[i], p):
+            return i
+    return -1
