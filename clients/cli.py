@@ -7,6 +7,8 @@ import typer
 import llr
 from clients.catalog import catalog
 from clients.demo import demo
+from clients.figures.command import figures
+from clients.replay.command import replay
 from clients.serve import serve
 
 app = typer.Typer(
@@ -37,6 +39,8 @@ def options(
 _pass_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command(context_settings=_pass_on)(serve)
 app.command()(demo)
+app.command()(replay)
+app.command()(figures)
 app.command()(catalog)
 
 

@@ -1,32 +1,70 @@
-"""The demo: its table against learners run here, its bars, and what it says of divergence."""
+"""The demo: its table against learners run here, and that its service never outlives it."""
 
-import math
-from io import StringIO
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
-from rich.console import Console
-from typer.testing import CliRunner
 
 import llr
-from clients.cli import app
-from clients.demo import ACTS, BLOCK, Act, Row, bars, figure, perform, play, report
+from clients.demo import POOR, is_poor
+from clients.local_service import NoService, is_free, local_service, surroundings
+from clients.replay.experiments import DECADES, paper
 from llr.streams import STREAMS
 
-RUNAWAY = Act("quadratic", 1e-4, 600, ("svrg",))
+LLR = [sys.executable, "-c", "from clients.cli import main; main()"]
+SHORT = ["demo", "--samples", "60", "--seed", "7"]
 
 
-@pytest.fixture(autouse=True)
-def no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may force colours on them; a pipe has none."""
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demo prints where nobody sits at a terminal, and where its figures are."""
+    out = tmp_path_factory.mktemp("demo") / "out"
+    # LLR_API_KEYS would keep the demo out of its own service if that were not kept from it
+    environment = os.environ | {"COLUMNS": "80", "FORCE_COLOR": "", "LLR_API_KEYS": "nonsense"}
+    command = [*LLR, *SHORT, "--out", str(out)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    assert all(letter.isprintable() or letter == "\n" for letter in done.stdout)
+    return done.stdout, out
 
 
-def demo(*arguments: str, columns: int = 80) -> str:
-    """What the demo prints on standard output."""
-    result = CliRunner().invoke(app, ["demo", *arguments], env={"COLUMNS": str(columns)})
-    assert result.exit_code == 0, result.output
-    return result.stdout
+@contextmanager
+def at_a_terminal(*arguments: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """The demo with a terminal of its own, whose keys are written to the number."""
+    ours, its = os.openpty()
+    with subprocess.Popen([*LLR, *arguments], preexec_fn=lambda: os.login_tty(its)) as process:  # noqa: S603, PLW1509
+        os.close(its)
+        try:
+            yield process, ours
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def until(terminal: int, words: bytes) -> str:
+    """What a terminal shows until these words; fails if the program ends before."""
+    seen = b""
+    while words not in seen:
+        seen += os.read(terminal, 4096)
+    return seen.decode(errors="replace")
+
+
+def to_the_end(terminal: int) -> None:
+    """Read a terminal until nobody writes to it any more."""
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:  # that is how the end looks
+        return
 
 
 def table(printed: str) -> dict[tuple[str, str], list[str]]:
@@ -35,140 +73,134 @@ def table(printed: str) -> dict[tuple[str, str], list[str]]:
     return {(line[0], line[1]): line[2:] for line in lines if line and line[0] in STREAMS}
 
 
-def terminal(width: int = 100) -> tuple[Console, StringIO]:
-    """A terminal somebody watches, and what it was sent."""
-    sent = StringIO()
-    console = Console(file=sent, force_terminal=True, force_interactive=True, width=width)
-    return console, sent
+def address(printed: str) -> str:
+    found: list[str] = re.findall(r"dashboard (http://127\.0\.0\.1:\d+)", printed)
+    return found[0]
 
 
-def ignore(n: int) -> None:
-    """No bar."""
+def assert_nobody_is_at(url: str) -> None:
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/livez")
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-def test_every_stream_has_a_row_for_each_of_its_algorithms(columns: int) -> None:
-    both = ["sg", "svrg", "sg/ag", "svrg/ag"]
-    expected = [(s, a) for s in ("gaussian", "bernoulli", "regression") for a in both]
-    expected += [("quadratic", "sg/ag"), ("quadratic", "svrg/ag")]
-    rows = table(demo("--samples", "200", columns=columns))
-    assert list(rows) == expected
+def test_every_stream_has_a_row_for_each_algorithm(printed: tuple[str, Path]) -> None:
+    rows = table(printed[0])
+    both = ("sg", "svrg", "sg/ag", "svrg/ag")
+    expected = {(stream, algorithm) for stream in POOR for algorithm in both}
+    assert expected <= set(rows)
+    assert {algorithm for _, algorithm in set(rows) - expected} <= {"auto"}
     assert {len(cells) for cells in rows.values()} == {8}
-
-
-def test_every_stream_has_its_own_length_unless_told() -> None:
-    lengths = {act.stream: act.samples for act in ACTS}
-    assert lengths == {"gaussian": 2500, "bernoulli": 2500, "regression": 7500, "quadratic": 500}
-    assert {cells[1] for cells in table(demo("--samples", "120")).values()} == {"120"}
 
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
     [("gaussian", "sg"), ("bernoulli", "sg/ag"), ("regression", "svrg/ag"), ("quadratic", "sg/ag")],
 )
-def test_a_rows_numbers_are_those_of_a_learner_run_by_hand(name: str, algorithm: str) -> None:
-    printed = table(demo("--samples", "400", "--seed", "7"))[name, algorithm]
-    stream, eta0 = STREAMS[name](7), float(printed[0])
-    learner = llr.Learner(
-        stream.model, stream.dim, algorithm, eta0=eta0, theta0=stream.theta0, regret="exact"
-    )
-    learner.learn(*stream.take(400))
+def test_a_rows_numbers_are_those_of_a_learner_run_by_hand(
+    printed: tuple[str, Path], name: str, algorithm: str
+) -> None:
+    row = table(printed[0])[name, algorithm]
+    stream, eta0 = STREAMS[name](7), POOR[name]
+    learner = llr.Learner(stream.model, stream.dim, algorithm, eta0, stream.theta0, "exact")
+    learner.learn(*stream.take(60))
     error = np.linalg.norm(learner.theta - stream.truth) / (np.linalg.norm(stream.truth) or 1.0)
     regret = learner.regret
-    expected = [eta0, 400, error, learner.eta, learner.loss.mean, regret.ml, regret.best_fixed]
-    assert [float(cell) for cell in printed[:-1]] == pytest.approx(expected, rel=0.04)
-    assert printed[-1] == "learnt"
+    expected = [eta0, 60, error, learner.eta, learner.loss.mean, regret.ml, regret.best_fixed]
+    assert [float(cell) for cell in row[:-1]] == pytest.approx(expected, rel=0.04)
+    assert row[-1] == "learnt"
+
+
+def test_it_leaves_figures_and_no_service_behind(printed: tuple[str, Path]) -> None:
+    text, out = printed
+    assert f"figures   {out / 'index.html'}" in text.replace("\n", "")
+    assert len(list(out.glob("*.png"))) >= 13
+    assert_nobody_is_at(address(text))
 
 
 def test_a_learnt_step_size_beats_the_fixed_one_it_started_from() -> None:
-    for act in ACTS[:3]:
-        for base in ("sg", "svrg"):
-            fixed, learnt = (play(act, name, 0, ignore) for name in (base, f"{base}/ag"))
-            assert learnt.learner.loss.total < fixed.learner.loss.total, (act.stream, base)
+    for experiment in filter(is_poor, paper()):
+        if experiment.algorithm in ("sg/ag", "svrg/ag") and experiment.stream != "quadratic":
+            losses = []
+            for algorithm in (experiment.algorithm, experiment.algorithm.removesuffix("/ag")):
+                stream = experiment.source()
+                learner = llr.Learner(
+                    stream.model, stream.dim, algorithm, POOR[experiment.stream], stream.theta0
+                )
+                learner.learn(*stream.take(experiment.samples))
+                losses.append(learner.loss.total)
+            assert losses[0] < losses[1], experiment.name
 
 
-def test_the_seed_decides_the_random_streams() -> None:
-    one, again, other = (demo("--samples", "100", "--seed", seed) for seed in ("1", "1", "2"))
-    assert one == again
-    gaussian, quadratic = ("gaussian", "sg/ag"), ("quadratic", "sg/ag")
-    assert table(one)[gaussian] != table(other)[gaussian]
-    assert table(one)[quadratic] == table(other)[quadratic]
+def test_the_table_shows_step_sizes_that_are_replayed() -> None:
+    assert set(POOR.values()) <= set(DECADES)
 
 
-def test_blocks_leave_the_learner_as_one_call_would() -> None:
-    act = Act("gaussian", 1e-3, 2 * BLOCK + 10)
-    stream = STREAMS["gaussian"](5)
-    whole = llr.Learner("gaussian", 1, "svrg/ag", 1e-3, stream.theta0, "exact")
-    whole.learn(*stream.take(act.samples))
-    assert play(act, "svrg/ag", 5, ignore).learner.pack() == whole.pack()
+def test_at_a_terminal_it_serves_until_ctrl_c() -> None:
+    with at_a_terminal(*SHORT, "--no-figures") as (process, terminal):
+        seen = until(terminal, b"until Ctrl-C")
+        url = address(seen)
+        assert httpx.get(f"{url}/v1/sessions/paper-gaussian-sg-ag-1e-4-seed7").json()["t"] == 60
+        assert "100%" in seen
+        os.write(terminal, b"\x03")
+        to_the_end(terminal)
+        assert process.wait() == 0
+    assert_nobody_is_at(url)
 
 
-def test_progress_moves_with_every_block() -> None:
-    moves: list[int] = []
-    play(Act("gaussian", 1e-3, 2 * BLOCK + 10), "sg", 0, moves.append)
-    assert moves == [BLOCK, BLOCK, 10]
+def test_ctrl_c_in_the_middle_ends_it_and_its_service() -> None:
+    with at_a_terminal("demo", "--no-figures") as (process, terminal):
+        until(terminal, b"regret")
+        os.write(terminal, b"\x03")
+        to_the_end(terminal)
+        assert process.wait() == 130
 
 
-def test_a_terminal_sees_a_bar_come_to_its_end() -> None:
-    console, sent = terminal()
-    with bars(console) as progress:
-        rows = list(perform(Act("gaussian", 1e-3, 300, ("sg", "sg/ag")), 0, progress))
-    assert [row.learner.config.algorithm for row in rows] == ["sg", "sg/ag"]
-    assert "gaussian" in sent.getvalue()
-    assert "600/600" in sent.getvalue()
+def test_sigterm_ends_the_service_too() -> None:
+    with at_a_terminal(*SHORT, "--no-figures") as (process, terminal):
+        url = address(until(terminal, b"until Ctrl-C"))
+        process.send_signal(signal.SIGTERM)
+        to_the_end(terminal)
+        assert process.wait() == 128 + signal.SIGTERM
+    assert_nobody_is_at(url)
 
 
-def test_nobody_watching_gets_no_bar_and_no_control_characters() -> None:
-    sent = StringIO()
-    with bars(Console(file=sent, force_terminal=False)) as progress:
-        list(perform(Act("gaussian", 1e-3, 300, ("sg",)), 0, progress))
-    assert sent.getvalue() == ""
-    assert all(letter.isprintable() or letter == "\n" for letter in demo("--samples", "100"))
+def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "llr.db").write_bytes(b"this is not a database" * 100)
+    with pytest.raises(NoService, match=r"did not start: .*llr\.db"), local_service(tmp_path):
+        pass
 
 
-def test_divergence_is_shown_as_such() -> None:
-    console, _ = terminal()
-    with bars(console) as progress:
-        (row,) = perform(RUNAWAY, 0, progress)
-    assert row.status is llr.Status.DIVERGED
-    assert row.learner.t < RUNAWAY.samples
-    assert progress.finished
-    page = StringIO()
-    report(Console(file=page, width=80), [row])
-    cells = table(page.getvalue())["quadratic", "svrg"]
-    assert (cells[1], cells[-1]) == (str(row.learner.t), "diverged")
-    assert llr.Status.DIVERGED.value in " ".join(page.getvalue().split())
+def test_a_service_that_ends_by_itself_is_noticed(tmp_path: Path) -> None:
+    with local_service(tmp_path) as service:
+        service.process.terminate()
+        with pytest.raises(NoService, match="ended by itself"):
+            service.wait()
 
 
-def test_divergence_is_not_spoken_of_where_there_is_none() -> None:
-    assert "diverged" not in demo("--samples", "100")
+def test_a_port_is_free_until_somebody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert not is_free(port)
+    assert is_free(port)
 
 
-def test_regret_that_is_not_known_is_a_dash() -> None:
-    learner = llr.Learner("gaussian", eta0=0.5)
-    learner.learn([4.0, 5.0])
-    page = StringIO()
-    report(Console(file=page, width=80), [Row("gaussian", learner, llr.Status.LEARNT, 0.5)])
-    assert table(page.getvalue())["gaussian", "sg/ag"][-3:-1] == ["-", "-"]
+def test_settings_of_another_service_do_not_reach_the_demos(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LLR_STORE", "memory:")
+    monkeypatch.setenv("LLR_KERNELS", "/somewhere")
+    kept = {name for name in surroundings() if name.startswith("LLR_")}
+    assert kept == {"LLR_KERNELS"}
 
 
 @pytest.mark.parametrize("option", ["--samples=0", "--samples=many", "--seed=-1", "--seed=0.5"])
 def test_a_wrong_option_exits_2_and_is_named(option: str) -> None:
+    from typer.testing import CliRunner
+
+    from clients.cli import app
+
     result = CliRunner().invoke(app, ["demo", option])
     assert result.exit_code == 2
-    assert isinstance(result.exception, SystemExit)
     assert option.partition("=")[0].strip("-") in result.output
-
-
-def test_a_figure_is_short_and_near_its_number() -> None:
-    for exponent in range(-320, 308):
-        for x in (1.0 * 10.0**exponent, 9.97 * 10.0**exponent, -2.345 * 10.0**exponent):
-            assert len(figure(x).lstrip("-")) <= 8
-            assert float(figure(x)) == pytest.approx(x, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("x", "text"), [(0.0, "0"), (999.7, "1000"), (math.inf, "inf"), (math.nan, "nan"), (None, "-")]
-)
-def test_a_figure_at_the_edges(x: float | None, text: str) -> None:
-    assert figure(x) == text

@@ -1,0 +1,1 @@
+"""The paper's figures, redrawn from what the service returned."""

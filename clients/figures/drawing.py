@@ -1,0 +1,74 @@
+"""From the sessions of a replay to a folder of figures and the page that shows them."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from clients import Client, LLRError
+from clients.figures import gallery
+from clients.figures.page import write_page
+from clients.figures.panels import styled
+from clients.figures.runs import Run, Runs, fetch
+from clients.replay.command import has_auto
+from clients.replay.experiments import paper
+
+AT_ONCE = 2
+
+
+class NothingToDraw(LLRError):
+    """The service has no session of a replay."""
+
+
+def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
+    """Fetch what there is, draw what can be drawn; where the page is."""
+    with bars(console) as progress:
+        runs = collect(client, seed, progress)
+        if not len(runs):
+            raise NothingToDraw("the service has no session of a replay: run llr replay all first")
+        pictures = [picture for picture in gallery.paper() if picture.is_possible(runs)]
+        out.mkdir(parents=True, exist_ok=True)
+        with styled():
+            for picture in progress.track(pictures, description="figures"):
+                gallery.save(picture.draw(runs), out, picture.name)
+    complain(console, runs, seed, has_auto(client))
+    return write_page(out, pictures, f"Drawn from {len(runs)} sessions, seed {seed}.")
+
+
+def collect(client: Client, seed: int, progress: Progress) -> Runs:
+    """The runs of every session that is there."""
+    there = {session.name for session in client.sessions()}
+    wanted = [e for e in paper(seed, auto=True) if e.name in there]
+    bar = progress.add_task("sessions", total=len(wanted))
+
+    found: list[Run] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for run in pool.map(partial(fetch, client), wanted):
+            progress.advance(bar)
+            found.append(run)
+    return Runs(found)
+
+
+def complain(console: Console, runs: Runs, seed: int, auto: bool) -> None:
+    """Say what is missing in the figures."""
+    missing = len(paper(seed, auto)) - len(runs)
+    unfinished = Counter(run.ended for run in runs)["unfinished"]
+    if missing > 0:
+        console.print(f"{missing} sessions are not there: llr replay all makes them")
+    if unfinished:
+        console.print(f"{unfinished} sessions are not finished: llr replay all goes on with them")
+
+
+def bars(console: Console) -> Progress:
+    """Progress bars; silent where nobody watches."""
+    return Progress(
+        TextColumn("{task.description:<10}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_interactive,
+    )

@@ -1,0 +1,95 @@
+"""What the figures are drawn from: the past of sessions, as the history route tells it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from clients import Client, Session
+from clients.replay.experiments import Experiment, shown
+from llr.types import Counts, Vector
+
+POINTS = 1000
+"""The most the history route gives; the service keeps about half as many."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One experiment's past, as columns over t.
+
+    Attributes:
+        experiment: what was fed.
+        t: samples learnt at each point, from 0 to the present.
+        shown: what the paper shows of θ: θ itself, or the first entry of θᵀM.
+        log_eta: log η; empty where the algorithm has no step size.
+        regret: cumulated loss beyond that of the running maximum likelihood.
+        ended: None if all samples were learnt; else why not, "diverged" or "unfinished".
+    """
+
+    experiment: Experiment
+    t: Counts
+    shown: Vector
+    log_eta: Vector
+    regret: Vector
+    ended: str | None = None
+
+    @property
+    def final_regret(self) -> float:
+        """The regret at the end; infinite for who did not get there."""
+        return float("inf") if self.ended else float(self.regret[-1])
+
+
+class Runs:
+    """The runs there are, to be asked by stream, algorithm and first step size."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self._runs = list(runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def of(
+        self, stream: str, algorithm: str, where: Callable[[Experiment], bool] = lambda _: True
+    ) -> list[Run]:
+        """Runs of an algorithm on a stream, the smallest first step size first."""
+        found = [
+            run
+            for run in self._runs
+            if (run.experiment.stream, run.experiment.algorithm) == (stream, algorithm)
+            and where(run.experiment)
+        ]
+        return sorted(found, key=lambda run: run.experiment.eta0 or 0.0)
+
+    def best(self, stream: str, algorithm: str) -> Run | None:
+        """The run with the least regret at the end: the hand-tuned step size."""
+        finished = [run for run in self.of(stream, algorithm) if run.ended is None]
+        return min(finished, key=lambda run: run.final_regret, default=None)
+
+
+def fetch(client: Client, experiment: Experiment) -> Run:
+    """A session's past, with every coordinate of θ that the paper's entry of θᵀM is made of."""
+    return read(client.session(experiment.name), experiment)
+
+
+def read(session: Session, experiment: Experiment) -> Run:
+    """A run from its session."""
+    stream = experiment.source()
+    past = session.history(points=POINTS, theta=range(stream.dim))
+    return Run(
+        experiment,
+        np.array(past.t, dtype=np.int64),
+        np.asarray(shown(stream, past.theta)),
+        np.array([x for x in past.log_eta if x is not None]),
+        np.array(past.regret if past.regret is not None else np.full(len(past.t), np.nan)),
+        _ended(session, experiment, past.t[-1]),
+    )
+
+
+def _ended(session: Session, experiment: Experiment, t: int) -> str | None:
+    """Why a session has fewer samples than its experiment."""
+    if t >= experiment.samples:
+        return None
+    return "diverged" if session.state().status == "diverged" else "unfinished"
