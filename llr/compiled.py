@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # argument types of kernels: numbers, and C-contiguous aligned arrays to read or to write
 INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolean
-THREE_REALS: Any = numba.types.UniTuple(REAL, 3)  # type: ignore[no-untyped-call]
+FOUR_REALS: Any = numba.types.UniTuple(REAL, 4)  # type: ignore[no-untyped-call]
 COUNTS = numba.int64[::1]
 VECTOR, MATRIX, CUBE = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 READ_VECTOR = numba.types.Array(numba.float64, 1, "C", readonly=True)
@@ -60,12 +60,12 @@ class Kernel:
     _turn = threading.Lock()
     _announced = False
 
-    def __init__(self, entry: Callable[..., Any], signature: Any) -> None:
+    def __init__(self, entry: Callable[..., Any], signature: Any, long: bool) -> None:
         functools.update_wrapper(self, entry)
         self._signature = signature
         self._ready = False
         with kernel_cache.in_use():
-            self._compiled = numba.njit(cache=True, nogil=True, **OPTIONS)(entry)
+            self._compiled = numba.njit(cache=True, nogil=long, **OPTIONS)(entry)
         Kernel._all.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -97,9 +97,13 @@ def prepare() -> None:
         one.prepare()
 
 
-def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make an entry point with these argument types; it releases the GIL while it runs."""
-    return lambda entry: Kernel(entry, signature)
+def kernel(signature: Any, long: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make an entry point with these argument types.
+
+    It releases the GIL while it runs if it may run for `long`. One that only has a look at numbers
+    does not: to get the GIL back from another thread would take longer than the look.
+    """
+    return lambda entry: Kernel(entry, signature, long)
 
 
 def with_parts(

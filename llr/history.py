@@ -79,11 +79,13 @@ def is_sound(state: "State") -> bool:
 
 def make_room(state: "State", n: int) -> tuple["State", int]:
     """A state with room for the points due in the next m samples, and m, at most n."""
-    if state.counts[POINTS] == CAPACITY and n >= state.counts[NEXT] - state.t:
+    first = state.counts.item(NEXT) - state.t
+    if n < first:
+        return state, n
+    if state.counts[POINTS] == CAPACITY:
         state = _thin(state)  # only when a point falls due: else it would depend on the grouping
     points, stride = int(state.counts[POINTS]), int(state.counts[STRIDE])
-    first = int(state.counts[NEXT]) - state.t
-    due = 0 if n < first else 1 + (n - first) // stride
+    due = 1 + (n - first) // stride
     if points + due > CAPACITY:
         due = CAPACITY - points
         n = first + (due - 1) * stride

@@ -342,7 +342,7 @@ class Learner:
         return per_score if self.config.of_model.classes else per_score.reshape(-1)
 
     def _scalar(self, which: int, before: float) -> float:
-        return before if self._state is None else float(self._state.scalars[which])
+        return before if self._state is None else self._state.scalars.item(which)
 
     def __repr__(self) -> str:
         config = self.config

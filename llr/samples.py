@@ -16,6 +16,8 @@ def rows(X: Any, y: Any, features: bool, dim: int | None) -> tuple[Vector, Vecto
     One sample may come without its outer dimension. Models without features have no X; theirs is a
     column of ones.
     """
+    if features and _is_ready(X, 2) and _is_ready(y, 1) and X.shape == (y.size, dim):
+        return X, y
     if not features:
         X, y = None, X if y is None else _alone(X, y)
     elif y is None:
@@ -82,8 +84,15 @@ def _alone(X: Any, y: Any) -> Any:
     return y
 
 
+def _is_ready(array: Any, dimensions: int) -> bool:
+    if type(array) is not np.ndarray or array.ndim != dimensions or array.dtype != np.float64:
+        return False
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
+
+
 def _ready(array: Array) -> Vector:
-    if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
+    if _is_ready(array, array.ndim):
         return array
     with np.errstate(over="ignore"):
         return np.require(array, np.float64, ["C", "A"])

@@ -8,7 +8,7 @@ from llr.types import Vector
 from llr.vectors import probe
 
 
-@kernel(TRUTH(CUBE, VECTOR, VECTOR))
+@kernel(TRUTH(CUBE, VECTOR, VECTOR), long=False)
 def is_finite(V: Vector, scalars: Vector, statistics: Vector) -> bool:
     """Whether every number of the state is finite."""
     total = probe(scalars) + probe(statistics)
@@ -18,7 +18,7 @@ def is_finite(V: Vector, scalars: Vector, statistics: Vector) -> bool:
     return total == 0.0
 
 
-@kernel(INT(READ_MATRIX))
+@kernel(INT(READ_MATRIX), long=False)
 def first_not_finite(X: Vector) -> int:
     """The first row with a number that is not finite, or −1."""
     for i in range(X.shape[0]):
@@ -27,7 +27,7 @@ def first_not_finite(X: Vector) -> int:
     return -1
 
 
-@kernel(INT(INT, REAL, READ_VECTOR))
+@kernel(INT(INT, REAL, READ_VECTOR), long=False)
 def first_refused(model: int, p: float, y: Vector) -> int:
     """The first label that is not finite or not in the model's domain, or −1."""
     for i in range(y.size):

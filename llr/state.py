@@ -37,7 +37,7 @@ class State:
     @property
     def t(self) -> int:
         """Samples learnt so far."""
-        return int(self.counts[T])
+        return self.counts.item(T)
 
     @property
     def nbytes(self) -> int:

@@ -20,7 +20,7 @@ Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 
 
 import numpy as np
 
-from llr.compiled import THREE_REALS, VECTOR, kernel, loop
+from llr.compiled import FOUR_REALS, VECTOR, kernel, loop
 from llr.types import Vector
 from llr.vectors import dot, move
 
@@ -87,23 +87,26 @@ def best(statistics: Vector, theta0: Vector, t: int) -> float:
     costs, and what θ_ridge loses to the true minimiser. A direction in which Σ (x·v)² stays far
     below ε is not told from one never seen: there the minimum of the ridge's objective stands.
     """
-    u = statistics[1 : 1 + theta0.size] - theta0
-    trace, once, twice = _weigh(statistics, u, np.empty(2 * u.size))
+    dim = theta0.size
+    room = np.empty(3 * dim)
+    trace, distance, once, twice = _weigh(statistics, theta0, room)
     if RIDGE * trace < 1e-4:  # every direction is well known: S⁻¹ = P + εP² to 8 digits
         pull = once + RIDGE * twice
     else:
-        pull = _pull(_covariance(statistics, u.size), u)
-    of_ridge = 0.5 * RIDGE * float(u @ u) + 0.5 * RIDGE**2 * float(pull)
+        pull = _pull(_covariance(statistics, dim), room[:dim])
+    of_ridge = 0.5 * RIDGE * float(distance) + 0.5 * RIDGE**2 * float(pull)
     return max(0.0, float(statistics[0]) - of_ridge)
 
 
-@kernel(THREE_REALS(VECTOR, VECTOR, VECTOR))
-def _weigh(statistics: Vector, u: Vector, room: Vector) -> tuple[float, float, float]:
-    """The trace of P, uᵀPu, and |Pu|²."""
-    dim = u.size
+@kernel(FOUR_REALS(VECTOR, VECTOR, VECTOR), long=False)
+def _weigh(statistics: Vector, theta0: Vector, room: Vector) -> tuple[float, float, float, float]:
+    """The trace of P, |u|², uᵀPu and |Pu|², with u left at the start of the room."""
+    dim = theta0.size
     D = statistics[1 + dim : 1 + 2 * dim]
-    v, Pu = room[:dim], room[dim:]
-    trace, once, twice = 0.0, 0.0, 0.0
+    u, v, Pu = room[:dim], room[dim : 2 * dim], room[2 * dim :]
+    for j in range(dim):
+        u[j] = statistics[1 + j] - theta0[j]
+    trace, distance, once, twice = 0.0, dot(u, u), 0.0, 0.0
     column = 1 + 2 * dim
     for j in range(dim):
         above = statistics[column : column + j]
@@ -118,7 +121,7 @@ def _weigh(statistics: Vector, u: Vector, room: Vector) -> tuple[float, float, f
     for j in range(dim):
         once += u[j] * Pu[j]
         twice += Pu[j] * Pu[j]
-    return trace, once, twice
+    return trace, distance, once, twice
 
 
 def _pull(P: Vector, u: Vector) -> float:
