@@ -8,7 +8,7 @@ name that was never synced may be gone, a deleted one may be back.
 
 import random
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -251,10 +251,6 @@ class Connection:
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
         with self._errors():
             return Rows(self._db.execute(self._pragma(sql), values).fetchall())
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
-        with self._errors():
-            return Rows(self._db.executemany(sql, rows).fetchall())
 
     def close(self) -> None:
         with suppress(apsw.Error):

@@ -30,6 +30,7 @@ from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds,
 from service.stores import ENGINES, open_store
 from service.stores.sqlite import SQLite, opening, schema
 from service.stores.sqlite.checking import check
+from service.stores.sqlite.connection import connect, run_all
 from service.stores.store import (
     Append,
     Change,
@@ -543,3 +544,13 @@ def go_on(store: Store, healthy: dict[str, Stored], where: str) -> None:
         with suppress(StoreError):
             after = more if isinstance(result, Written) else stored
             assert store.load(name) == after, (where, name, result)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 5, 63, 64, 85, 200])
+def test_any_number_of_rows_goes_through_few_statements(rows: int) -> None:
+    db = connect(Path(":memory:"))
+    db.execute("CREATE TABLE pairs (a, b)")
+    pairs = [(i, f"{i}") for i in range(rows)]
+    run_all(db, "INSERT INTO pairs (a, b) VALUES {}", pairs)
+    assert db.execute("SELECT a, b FROM pairs ORDER BY a").fetchall() == pairs
+    db.close()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from service.stores.limits import no_session, not_there, taken, unfit
 from service.stores.sqlite import checksums
-from service.stores.sqlite.connection import Connection, changed
+from service.stores.sqlite.connection import Connection, changed, run_all
 from service.stores.sqlite.reading import find
 from service.stores.store import (
     Append,
@@ -18,10 +18,11 @@ from service.stores.store import (
 
 Result = Written | Conflict
 
-MOVE = "UPDATE sessions SET t = ?, t_crc = ? WHERE id = ? AND t = ?"
+MOVE = """UPDATE sessions SET t = v.column1, t_crc = v.column2 FROM (VALUES {}) AS v
+    WHERE id = v.column3 AND sessions.t = v.column4"""
 MOVE_SNAPSHOT = "UPDATE sessions SET t = ?, t_crc = ?, snapshot_t = ? WHERE id = ? AND t = ?"
-ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES (?, ?, ?, ?, ?)"
-PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES (?, ?, ?, ?)
+ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES {}"
+PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES {}
     ON CONFLICT DO UPDATE SET next = excluded.next, crc = excluded.crc"""
 SNAPSHOT = "REPLACE INTO snapshots (session, t, blob, crc) VALUES (?, ?, ?, ?)"
 SESSION = """INSERT INTO sessions (t, t_crc, snapshot_t, name, hash, config, crc)
@@ -36,13 +37,12 @@ class MisfitError(Exception):
 def append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
     """Three statements for any number of appends. Raises `MisfitError` unless all fit."""
     moves, before = _moves(appends), changed(db)
-    db.executemany(MOVE, moves)
+    run_all(db, MOVE, moves)
     if changed(db) - before != len(moves):
         raise MisfitError
     crc = checksums.of_entry
-    db.executemany(
-        ENTRY, [(a.session, a.t, a.n, a.blob, crc(a.session, a.t, a.n, a.blob)) for a in appends]
-    )
+    entries = [(a.session, a.t, a.n, a.blob, crc(a.session, a.t, a.n, a.blob)) for a in appends]
+    run_all(db, ENTRY, entries)
     numbers = {(a.session, a.producer[0]): a.producer[1] for a in appends if a.producer}
     _number(db, [(*whose, number) for whose, number in numbers.items()])
     return [Written(a.session) for a in appends]
@@ -126,7 +126,7 @@ def _keep_snapshot(db: Connection, session: int, t: int, blob: bytes) -> None:
 
 def _number(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:
     crc = checksums.of_producer
-    db.executemany(PRODUCER, [(*producer, crc(*producer)) for producer in producers])
+    run_all(db, PRODUCER, [(*producer, crc(*producer)) for producer in producers])
 
 
 def _elsewhere(db: Connection, change: Append | Replace) -> Conflict:

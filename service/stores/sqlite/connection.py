@@ -1,11 +1,16 @@
 """What is asked of an SQLite connection, so that tests can put their own in its place."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 Row = tuple[Any, ...]
+
+SIZES = (64, 16, 4, 1)
+"""Rows of a statement: few sizes, so that each is prepared once."""
 
 
 class Cursor(Protocol):
@@ -36,10 +41,6 @@ class Connection(Protocol):
         """Run a statement."""
         ...
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Cursor:
-        """Run a statement once for each row."""
-        ...
-
     def close(self) -> None:
         """Let go of the file."""
         ...
@@ -55,6 +56,26 @@ def connect(path: Path) -> Connection:
     """
     made = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     return cast(Connection, made)
+
+
+def run_all(db: Connection, sql: str, rows: Sequence[Row]) -> None:
+    """Run a statement for many rows, whose place in it is `{}`, a few dozen at a time.
+
+    A statement at a time would do. But each one gives up the interpreter and asks for it again,
+    and to be given it costs both who waits and who gives more than the statement does.
+    """
+    at = 0
+    for size in SIZES:
+        while len(rows) - at >= size:
+            some = rows[at : at + size]
+            db.execute(_for_many(sql, size, len(some[0])), [*chain.from_iterable(some)])
+            at += size
+
+
+@lru_cache
+def _for_many(sql: str, rows: int, columns: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return sql.format(", ".join([row] * rows))
 
 
 def changed(db: Connection) -> int:
