@@ -1,6 +1,7 @@
 """`python -m service`, which is `llr serve`: one process, one event loop, one store."""
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -17,6 +18,9 @@ from service.stores.store import StoreError
 
 log = logging.getLogger("service")
 
+COLLECT_EVERY = 20_000
+"""New objects after which to look for garbage; a request makes some hundreds, none of it garbage
+for long."""
 GRACE = 0.25
 """Seconds in which those who read their events get to the end of them."""
 AT_LAST = 0.8
@@ -51,12 +55,20 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         """Listen, and say where."""
         await super().startup(sockets)  # type: ignore[arg-type]
+        _spare_the_collector()
         for server in self.servers if self.started else ():
             for socket in server.sockets:
                 host, port = socket.getsockname()[:2]
                 log.info("listening", extra={"host": host, "port": port})
                 sys.stdout.write(f"llr: listening on http://{host}:{port}\n")
                 sys.stdout.flush()
+
+
+def _spare_the_collector() -> None:
+    """What is there by now stays: to look through it for garbage would hold up everybody."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_EVERY)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -75,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         port=settings.port,
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         http=Connection.within(settings.head_timeout),
         lifespan="on",
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from pydantic_core import to_json
+import orjson
 
 from llr import Learner
+from service.replies import Answer
 from service.sessions.actor import Learnt, Session
 
 BEFORE: dict[str, Any] = {
@@ -23,7 +24,14 @@ def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
     } | numbers(learnt.learner, theta)
     if learnt.predictions is not None:
         members["predictions"] = learnt.predictions.tolist()
-    return to_json(members, inf_nan_mode="null")
+    return orjson.dumps(members)
+
+
+async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:
+    """Answer a batch of samples."""
+    etag = b'"%d"' % learnt.learner.t
+    headers = [(b"content-type", b"application/json"), (b"etag", etag)]
+    await answer.whole(200, of_learning(session, learnt, theta), headers)
 
 
 def of_state(session: Session, theta: bool = True) -> dict[str, Any]:

@@ -1,22 +1,30 @@
 """A connection: uvicorn's, which waits for the head of a request a while and no longer.
 
 What is not HTTP, or takes too long to become it, never reaches the app. It is refused here, in the
-shape of every other problem.
+shape of every other problem. And a request that came in one piece, as most do, is shown to the app
+in one piece: it has nothing to wait for, and may be answered in one piece too.
 """
 
 import asyncio
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic_core import to_json
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from service.problems import MEDIA_TYPE, Problem
+from service.replies import WHOLE, Header
 
 EVENTS = "llr.events"
 """Where a scope says that its answer is a stream of events, which nobody has to read to its end."""
 
 LARGEST_HEAD = 64 * 1024
-"""Bytes of a head, not counting those that come with the rest of the request."""
+"""Bytes of a head, not counting the first piece of it, which may hold other requests."""
+
+CLOSE: Header = (b"connection", b"close")
 
 
 class Connection(HttpToolsProtocol):
@@ -27,7 +35,8 @@ class Connection(HttpToolsProtocol):
 
     head_seconds: ClassVar[float] = 10.0
     _head_begun = False
-    _head_size = 0
+    _in_one_piece = False
+    _head_size: int | None = None
     _clock: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -48,8 +57,9 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take what came; what is left open by it is watched."""
         super().data_received(data)
+        self._in_one_piece = False
         if self._head_begun and not self.transport.is_closing():
-            self._head_size += len(data)
+            self._head_size = 0 if self._head_size is None else self._head_size + len(data)
             if self._head_size > LARGEST_HEAD:
                 self._refuse(Problem("too-large", f"A head has at most {LARGEST_HEAD} bytes."))
             elif self._clock is None:
@@ -57,15 +67,29 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """The first byte of a head."""
-        self._head_begun, self._head_size = True, 0
+        self._head_begun, self._head_size = True, None
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """The last byte of a head."""
-        self._head_begun = False
+        self._head_begun, self._in_one_piece = False, True
         if self._clock is not None:
             self._rest()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The last byte of a request."""
+        super().on_message_complete()
+        cycle = self.cycle
+        fresh = self._in_one_piece and cycle is not None and cycle.scope is self.scope
+        if fresh and self.scope["method"] == "POST":
+            self.scope[WHOLE] = Whole(cycle)  # type: ignore[literal-required]
+
+    def on_response_complete(self) -> None:
+        """An answer is complete. Who sent requests ahead is listened to again after the last."""
+        super().on_response_complete()
+        if self.pipeline:
+            self.flow.pause_reading()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
@@ -110,12 +134,37 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
 
-def _answer(problem: Problem, headers: list[tuple[bytes, bytes]]) -> bytes:
-    body = to_json(problem.body())
-    own: list[tuple[Any, Any]] = [
-        (b"content-type", MEDIA_TYPE.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
-    lines = [b"%s: %s\r\n" % header for header in [*headers, *own]]
-    return b"".join([STATUS_LINE[problem.kind.status], *lines, b"\r\n", body])
+class Whole:
+    """A request that came in one piece. Made before the app has seen anything of it."""
+
+    __slots__ = ("_cycle", "body")
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self.body = bytes(cycle.body)
+
+    def answer(self, status: int, headers: list[Header], body: bytes) -> bool:
+        """Write all of an answer at once; False if it has to be sent as any other."""
+        cycle = self._cycle
+        if cycle.flow.write_paused or cycle.disconnected or cycle.response_started:
+            return False
+        closing = () if cycle.keep_alive else (CLOSE,)
+        lines = _written(status, [*cycle.default_headers, *headers, *closing], body)
+        cycle.response_started = cycle.response_complete = True
+        cycle.transport.write(lines)
+        cycle.message_event.set()
+        if closing:
+            cycle.transport.close()
+        cycle.on_response()
+        return True
+
+
+def _answer(problem: Problem, headers: list[Header]) -> bytes:
+    own = (b"content-type", MEDIA_TYPE.encode())
+    return _written(problem.kind.status, [*headers, own, CLOSE], to_json(problem.body()))
+
+
+def _written(status: int, headers: list[Header], body: bytes) -> bytes:
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    length = b"content-length: %d\r\n\r\n" % len(body)
+    return b"".join([STATUS_LINE[status], *lines, length, body])

@@ -1,16 +1,17 @@
 """What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar, cast
 
 from fastapi import Depends, Path, Request
-from starlette.types import Message, Receive
+from starlette.types import Message, Receive, Scope
 
+from service.limits import read_body
 from service.metrics import Metrics
 from service.problems import Problem
+from service.replies import WHOLE
 from service.sessions.actor import Session
 from service.sessions.hub import Hub
 from service.settings import Settings
@@ -49,30 +50,15 @@ class Context:
             raise RuntimeError("the app has not started")
         return self.hub
 
-    @contextlib.contextmanager
-    def room_for(self, receive: Receive) -> Iterator[Receive]:
-        """A channel that counts what it brings among all bodies being worked on; 503 if too much.
+    def room(self) -> "Room":
+        """Room for one body among all that are being worked on."""
+        return Room(self)
 
-        Waiting for more than the first part ends when the service is to stop.
-        """
-        taken, first = 0, True
-
-        async def counted() -> Message:
-            nonlocal taken, first
-            message = await (receive() if first else self.unless_draining(receive()))
-            first = False
-            size = len(message.get("body", b""))
-            if self.bodies + size > self.settings.max_bodies:
-                detail = "too many large bodies at once, send again"
-                raise Problem("unavailable", detail, headers={"Retry-After": "1"})
-            self.bodies += size
-            taken += size
-            return message
-
-        try:
-            yield counted
-        finally:
-            self.bodies -= taken
+    def noted(self, session: Session, sent: int, accepted: int) -> None:
+        """So many samples were sent to a session, and so many of them were new."""
+        self.sessions.touched(session)
+        if accepted < sent:
+            self.metrics.duplicate(sent - accepted)
 
     async def unless_draining(self, waiting_for: Awaitable[R]) -> R:
         """Wait for something; a 503 ends it when the service is to stop."""
@@ -99,6 +85,46 @@ class Context:
         self.sessions.drain()
         for reader in list(self.readers):
             reader.cancel()
+
+
+class Room:
+    """Room for one body, taken as it arrives and given back when it is left."""
+
+    __slots__ = ("_context", "_first", "_taken")
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._taken, self._first = context, 0, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.bodies -= self._taken
+
+    async def body(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of a request, within the limits; 503 if there are too many.
+
+        Waiting for more than the first part ends when the service is to stop.
+        """
+        whole, settings = scope.get(WHOLE), self._context.settings
+        if whole is not None and len(whole.body) <= settings.max_body:
+            self._take(len(whole.body))
+            return cast(bytes, whole.body)
+        limits = (settings.max_body, settings.body_timeout, settings.min_rate)
+        return await read_body(lambda: self._part(receive), scope["headers"], *limits)
+
+    async def _part(self, receive: Receive) -> Message:
+        first, self._first = self._first, False
+        message = await (receive() if first else self._context.unless_draining(receive()))
+        self._take(len(message.get("body", b"")))
+        return message
+
+    def _take(self, size: int) -> None:
+        if self._context.bodies + size > self._context.settings.max_bodies:
+            detail = "too many large bodies at once, send again"
+            raise Problem("unavailable", detail, headers={"Retry-After": "1"})
+        self._context.bodies += size
+        self._taken += size
 
 
 def of_request(request: Request) -> Context:

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service import logs
 from service.context import NAME, Context
 from service.keys import Role, authenticate, require
-from service.limits import ClientGone, read_body
+from service.limits import ClientGone
 from service.problems import Problem
-from service.replies import send_problem
+from service.replies import WHOLE, Answer
 
 log = logging.getLogger("service")
 
@@ -31,7 +31,7 @@ ROLES: dict[tuple[str, str], Role] = {
 }
 _COMPILED = [(method, re.compile(path), role) for (method, path), role in ROLES.items()]
 
-Ingest = Callable[[str, Scope, Receive, Send], Awaitable[None]]
+Ingest = Callable[[str, Scope, Receive, Answer], Awaitable[None]]
 
 
 def needed(method: str, path: str) -> Role:
@@ -58,7 +58,7 @@ class Front:
             return
         started = time.perf_counter()
         request_id = logs.begin_request(scope["headers"])
-        answer = _Answer(send, request_id)
+        answer = Answer(send, request_id, scope.get(WHOLE))
         try:
             await self._serve(scope, receive, answer)
         except Problem as problem:
@@ -70,29 +70,31 @@ class Front:
             await answer.problem(Problem("internal", f"see the log for request {request_id}"))
         self._account(scope, answer, time.perf_counter() - started)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method, path, settings = scope["method"], scope["path"], self._settings
-        if path not in PUBLIC and not path.startswith("/swagger/"):
-            role = authenticate(scope["headers"], settings.api_keys)
+    async def _serve(self, scope: Scope, receive: Receive, send: Answer) -> None:
+        method, path = scope["method"], scope["path"]
+        samples = SAMPLES.fullmatch(path)
+        if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
+            role = authenticate(scope["headers"], self._settings.api_keys)
             require(role, needed(method, path))
-        if match := SAMPLES.fullmatch(path):
+        if samples:
             scope["llr.route"] = SAMPLES_ROUTE
             if method != "POST":
                 detail = f"not with {method}"
                 raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
-            await self._ingest(match[1], scope, receive, send)
-            return
-        if method not in ("PUT", "POST", "PATCH"):
+            await self._ingest(samples[1], scope, receive, send)
+        elif method in ("PUT", "POST", "PATCH"):
+            await self._serve_body(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        with self._context.room_for(receive) as counted:
-            limits = (settings.max_body, settings.body_timeout, settings.min_rate)
-            body = await read_body(counted, scope["headers"], *limits)
+
+    async def _serve_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._context.room() as room:
+            body = await room.body(scope, receive)
             if body and not _is_json(scope["headers"]):
                 raise Problem("unsupported-type", "send application/json")
             await self._app(scope, _replay(body, receive), send)
 
-    def _account(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
+    def _account(self, scope: Scope, answer: Answer, seconds: float) -> None:
         matched: Any = scope.get("route")
         route = str(scope.get("llr.route") or getattr(matched, "path", "unmatched"))
         self._metrics.request(route, scope["method"], answer.status, seconds)
@@ -103,24 +105,6 @@ class Front:
             told = {"method": scope["method"], "path": scope["path"], "route": route}
             told |= {"status": answer.status, "ms": round(seconds * 1e3, 3)}
             log.log(level, "request", extra=told | about)
-
-
-class _Answer:
-    """The way back: notes the status, adds the request's id, and can still send a problem."""
-
-    def __init__(self, send: Send, request_id: str) -> None:
-        self._send, self._id = send, request_id.encode()
-        self.status = 0
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._id)]
-        await self._send(message)
-
-    async def problem(self, problem: Problem) -> None:
-        if not self.status:
-            await send_problem(problem, self)
 
 
 def _is_json(headers: list[tuple[bytes, bytes]]) -> bool:

@@ -1,23 +1,66 @@
 """Answering in plain ASGI, for what does not go through FastAPI."""
 
-from typing import Any
+from typing import Protocol
 
 from pydantic_core import to_json
-from starlette.types import Send
+from starlette.types import Message, Send
 
 from service.problems import MEDIA_TYPE, Problem
 
+Header = tuple[bytes, bytes]
 
-async def send_problem(problem: Problem, send: Send) -> None:
-    """Answer with a problem."""
-    headers = {"content-type": MEDIA_TYPE} | problem.headers
-    body = to_json(problem.body(), inf_nan_mode="null")
-    await send_body(send, problem.kind.status, body, headers)
+WHOLE = "llr.whole"
+"""Where a scope holds a `Whole`, if there is one."""
 
 
-async def send_body(send: Send, status: int, body: bytes, headers: dict[str, Any]) -> None:
-    """Answer with a whole body."""
-    raw = [(name.lower().encode(), str(value).encode("latin-1")) for name, value in headers.items()]
-    raw.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
+class Whole(Protocol):
+    """A request of which all is there, and that may be answered without waiting."""
+
+    @property
+    def body(self) -> bytes:
+        """Its body."""
+        ...
+
+    def answer(self, status: int, headers: list[Header], body: bytes) -> bool:
+        """Answer all at once; False if that cannot be, and nothing was done."""
+        ...
+
+
+class Answer:
+    """The way back: an ASGI channel that notes the status and adds the request's id.
+
+    Attributes:
+        status: what was answered, 0 before that.
+    """
+
+    __slots__ = ("_id", "_send", "_whole", "status")
+
+    def __init__(self, send: Send, request_id: str, whole: Whole | None) -> None:
+        self._send, self._whole = send, whole
+        self._id: Header = (b"x-request-id", request_id.encode())
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        """Send a message."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), self._id]
+        await self._send(message)
+
+    async def whole(self, status: int, body: bytes, headers: list[Header]) -> None:
+        """Send all of an answer."""
+        if self._whole is not None and self._whole.answer(status, [*headers, self._id], body):
+            self.status = status
+            return
+        raw = [*headers, (b"content-length", b"%d" % len(body))]
+        await self({"type": "http.response.start", "status": status, "headers": raw})
+        await self({"type": "http.response.body", "body": body})
+
+    async def problem(self, problem: Problem) -> None:
+        """Send a problem, unless it is too late for one."""
+        if self.status:
+            return
+        headers = {"content-type": MEDIA_TYPE} | problem.headers
+        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+        body = to_json(problem.body(), inf_nan_mode="null")
+        await self.whole(problem.kind.status, body, raw)

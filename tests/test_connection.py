@@ -1,14 +1,23 @@
 """Connections on a real socket: heads that never end, answers that nobody reads, stops."""
 
+import asyncio
 import json
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection
 from socket import SO_RCVBUF, SOL_SOCKET, create_connection, socket
+from typing import Any
 
 import pytest
+import uvicorn
 from serving import Server, started
+from test_hub import anyio_backend
+from uvicorn.server import ServerState
+
+from service.connection import Connection
+
+__all__ = ["anyio_backend"]
 
 JSON = b"content-type: application/json"
 WIDE = 20_000
@@ -69,11 +78,39 @@ def test_an_idle_connection_may_be_used_again_after_the_deadline_of_a_head(serve
     idle.close()
 
 
-def test_a_head_of_any_length_is_413(server: Server) -> None:
+class Transport(asyncio.Transport):
+    """The near end of a connection whose far end is the test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written, self.closed = b"", False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+@pytest.mark.anyio
+async def test_a_head_without_end_is_413() -> None:
+    async def nothing(scope: Any, receive: Any, send: Any) -> None: ...
+
+    connection = Connection(uvicorn.Config(nothing), ServerState(), {})
+    transport = Transport()
+    connection.connection_made(transport)
     line = b"x-filler: " + b"a" * 1000 + b"\r\n"
-    with connected(server) as connection:
-        connection.sendall(b"GET /livez HTTP/1.1\r\n" + 65 * line)
-        assert connection.recv(65536).startswith(b"HTTP/1.1 413")
+    connection.data_received(b"GET /livez HTTP/1.1\r\n")
+    for _ in range(64):
+        assert transport.written == b""
+        connection.data_received(line)
+    connection.data_received(line)
+    assert transport.closed
+    assert transport.written.startswith(b"HTTP/1.1 413")
+    connection.connection_lost(None)
 
 
 @pytest.mark.parametrize("said", [b"\x16\x03\x01", b"GET /livez HTTP/1.1\r\nbad header\r\n\r\n"])
@@ -114,3 +151,40 @@ def test_a_stop_does_not_wait_for_streams_that_nobody_reads(
         assert server.process.wait(timeout=30) == 0
     log = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     assert [line for line in log if line["level"] in ("error", "critical")] == []
+
+
+def post(y: float, *headers: bytes) -> bytes:
+    body = json.dumps({"y": y}).encode()
+    lines = [b"POST /v1/sessions/demo/samples HTTP/1.1", b"host: here", JSON, *headers]
+    return b"\r\n".join([*lines, b"content-length: %d" % len(body), b"", body])
+
+
+def test_requests_sent_ahead_are_answered_in_order_whole_or_in_pieces(server: Server) -> None:
+    server.ask("PUT", b"/v1/sessions/demo", JSON, body=b'{"model": "gaussian"}')
+    said = b"".join(post(y) for y in range(3)) + post(3, b"connection: close")
+    with connected(server) as connection:
+        for part in (said[:-7], said[-7:]):  # the last one comes in two pieces
+            connection.sendall(part)
+        *answers, last = heard(connection).split(b"HTTP/1.1 ")[1:]
+    assert b"\r\nconnection: close\r\n" in last
+    for t, answer in enumerate([*answers, last], 1):
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"200")
+        assert b'\r\netag: "%d"\r\n' % t in head
+        assert b"\r\ncontent-length: %d" % len(body) in head
+        assert head.count(b"\r\nx-request-id: ") == 1
+        assert json.loads(body)["t"] == t
+
+
+def test_who_asks_on_and_on_without_reading_is_not_served_on_and_on(server: Server) -> None:
+    """What waits for a reader is bounded: at some point nothing more is taken from him."""
+    server.ask("PUT", b"/v1/sessions/unread", JSON, body=b'{"model": "linear", "dim": 1000}')
+    body = json.dumps({"x": [0.1234567] * 1000, "y": 0.0}).encode()
+    lines = [b"POST /v1/sessions/unread/samples HTTP/1.1", b"host: here", JSON]
+    said = b"\r\n".join([*lines, b"content-length: %d" % len(body), b"", body])
+    with socket() as connection:
+        connection.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", server.port))
+        connection.settimeout(2)
+        with pytest.raises(TimeoutError):
+            connection.sendall(5000 * said)

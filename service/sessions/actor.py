@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from llr import Learner, SampleError
+from llr import Learner, Outcome, SampleError
 from service.codec import Samples, pack_samples
 from service.metrics import Metrics
 from service.problems import Problem
@@ -72,6 +72,7 @@ class Session:
         name: its name.
         config: its config.
         id: its number in the store.
+        features: whether its samples have an x.
         published: the learner as of the last commit, None before the first sample of a session
             whose dim was left out. Never learns: what runs ahead is a view of it.
         producers: for each producer, the number of its next sample.
@@ -92,6 +93,7 @@ class Session:
         settings: Settings,
     ) -> None:
         self.name, self.config, self.id = name, config, session
+        self.features = config.features
         self.producers = producers
         self.published = learner
         self.changed = asyncio.Event()
@@ -104,7 +106,7 @@ class Session:
         self._committer, self._metrics = committer, metrics
         self._settings = settings
         self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._waiting = self._queued = 0
         self._last: Receipt[Any] | None = None
 
     @property
@@ -148,25 +150,44 @@ class Session:
             raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
         self._waiting += 1
         try:
-            async with self._turn:
-                self._check_present()
-                return await self._step(samples, ticket, if_match, predictions)
+            if samples.nbytes < LONG and not self._queued:
+                return self._step(samples, ticket, if_match, predictions)
+            return await self._in_turn(samples, ticket, if_match, predictions)
         except BaseException:
             self._waiting -= 1
             raise
 
+    async def _in_turn(
+        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
+    ) -> Pending:
+        """Queue for a step, and take a long one in a thread."""
+        self._queued += 1
+        try:
+            async with self._turn:
+                if samples.nbytes < LONG:
+                    return self._step(samples, ticket, if_match, predictions)
+                return await self._long_step(samples, ticket, if_match, predictions)
+        finally:
+            self._queued -= 1
+
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""
         try:
-            await self._await_commit(pending.commit)
+            if pending.commit is not None:
+                await _durable(pending.commit)
             return pending.learnt
         finally:
             self._waiting -= 1
 
     async def settled(self) -> None:
         """Wait until all that was learnt is durable."""
-        async with self._turn:
-            await self._await_commit(self._last)
+        self._queued += 1
+        try:
+            async with self._turn:
+                if self._last is not None:
+                    await _durable(self._last)
+        finally:
+            self._queued -= 1
 
     def drop(self) -> None:
         """This copy is no longer the session; those who watch are told."""
@@ -177,23 +198,52 @@ class Session:
         if self.gone:
             raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
 
-    async def _step(
+    def _step(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
     ) -> Pending:
         """Learn on the copy that runs ahead, and queue the commit."""
-        at = self._learner.t if self._learner else 0
-        if if_match is not None and if_match != at:
-            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
-        fresh = self._fresh(samples, ticket)
+        fresh = self._fresh(samples, ticket, if_match)
         if fresh is None:
-            if self._learner is None:
-                raise Problem("invalid", "the first batch of a session without dim is empty")
-            return Pending(Learnt(self._learner, 0, samples.n > 0), self._last)
-        fixed = self._learner
-        ahead = fixed.view() if fixed else self.config.learner(fresh.dim, self._settings.max_dim)
-        started = time.perf_counter()
-        outcome = await self._run(ahead, fresh, predictions, samples.n - fresh.n)
-        self._check_present()  # it may have been dropped while a thread was learning
+            return self._nothing_new(samples)
+        ahead, started = self._ahead(fresh), time.perf_counter()
+        outcome = _run(ahead, fresh, predictions, samples.n - fresh.n)
+        return self._taken(ahead, fresh, outcome, started, ticket, samples.n)
+
+    async def _long_step(
+        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
+    ) -> Pending:
+        """The same, with the learning in a thread."""
+        fresh = self._fresh(samples, ticket, if_match)
+        if fresh is None:
+            return self._nothing_new(samples)
+        ahead, started = self._ahead(fresh), time.perf_counter()
+        work = asyncio.to_thread(_run, ahead, fresh, predictions, samples.n - fresh.n)
+        outcome = await to_the_end(work)
+        self._check_present()  # it may have been dropped meanwhile
+        return self._taken(ahead, fresh, outcome, started, ticket, samples.n)
+
+    def _ahead(self, samples: Samples) -> Learner:
+        """What learns while the session stays where it is."""
+        if self._learner is not None:
+            return self._learner.view()
+        return self.config.learner(samples.dim, self._settings.max_dim)
+
+    def _nothing_new(self, samples: Samples) -> Pending:
+        if self._learner is None:
+            raise Problem("invalid", "the first batch of a session without dim is empty")
+        return Pending(Learnt(self._learner, 0, samples.n > 0), self._last)
+
+    def _taken(
+        self,
+        ahead: Learner,
+        fresh: Samples,
+        outcome: Outcome,
+        started: float,
+        ticket: Ticket | None,
+        sent: int,
+    ) -> Pending:
+        """What was learnt becomes the session's, and its commit is queued."""
+        at = self._learner.t if self._learner else 0
         if not outcome:
             self.diverged = True
             self._metrics.diverged()
@@ -201,13 +251,18 @@ class Session:
         self._metrics.learnt(fresh.n, time.perf_counter() - started)
         self._learner, self.diverged = ahead, False
         if ticket:
-            self.producers[ticket.producer] = ticket.seq + samples.n
-        self._last = self._commit(ahead, at, fresh, ticket, samples.n)
+            self.producers[ticket.producer] = ticket.seq + sent
+        self._last = self._commit(ahead, at, fresh, ticket, sent)
         self._last.then(partial(self._committed, ahead))
         return Pending(Learnt(ahead, fresh.n, False, outcome.predictions), self._last)
 
-    def _fresh(self, samples: Samples, ticket: Ticket | None) -> Samples | None:
+    def _fresh(
+        self, samples: Samples, ticket: Ticket | None, if_match: int | None
+    ) -> Samples | None:
         """The samples that were not learnt before; None if there are none."""
+        self._check_present()
+        if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
+            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
         if ticket is None:
             return samples if samples.n else None
         expected = self.producers.get(ticket.producer, 0)
@@ -225,21 +280,6 @@ class Session:
         known = expected - ticket.seq
         return samples.after(known) if known < samples.n else None
 
-    async def _run(self, learner: Learner, samples: Samples, predictions: bool, known: int) -> Any:
-        try:
-            if samples.nbytes < LONG:
-                return learner.learn(*samples.arguments, predictions=predictions)
-            run = partial(learner.learn, *samples.arguments, predictions=predictions)
-            return await to_the_end(asyncio.to_thread(run))
-        except SampleError as wrong:
-            place = (
-                f"/{known + wrong.index}/{wrong.field}"
-                if wrong.index is not None
-                else f"/{wrong.field}"
-            )
-            errors = [{"pointer": place, "detail": wrong.reason}]
-            raise Problem("invalid", f"{wrong}", errors) from None
-
     def _commit(
         self, learner: Learner, at: int, samples: Samples, ticket: Ticket | None, sent: int
     ) -> Receipt[Any]:
@@ -252,20 +292,6 @@ class Session:
         self._tail += size
         blob = pack_samples(samples)
         return self._committer.commit(Append(self.id, at, samples.n, blob, producer))
-
-    async def _await_commit(self, commit: Receipt[Any] | None) -> None:
-        """Wait for the store. Cancelling the one who waits does not cancel the commit."""
-        if commit is None:
-            return
-        try:
-            written = await commit.wait()
-        except StoreFull as full:
-            raise Problem("disk-full", "nothing was stored: make room, then send again") from full
-        except StoreError as failure:
-            detail = "the store failed: send the same again, with its producer and seq"
-            raise Problem("unavailable", detail, headers=RETRY) from failure
-        if isinstance(written, Conflict):
-            raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
 
     def _committed(self, learner: Learner, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""
@@ -284,6 +310,29 @@ class Session:
         if self.watchers:
             self.changed.set()
             self.changed = asyncio.Event()
+
+
+def _run(learner: Learner, samples: Samples, predictions: bool, known: int) -> Outcome:
+    """Learn; what is wrong with a sample is told by its place, `known` ones before the first."""
+    try:
+        return learner.learn(*samples.arguments, predictions=predictions)
+    except SampleError as wrong:
+        number = "" if wrong.index is None else f"/{known + wrong.index}"
+        errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
+        raise Problem("invalid", f"{wrong}", errors) from None
+
+
+async def _durable(commit: Receipt[Any]) -> None:
+    """Wait for the store. Cancelling the one who waits does not cancel the commit."""
+    try:
+        written = await commit.wait()
+    except StoreFull as full:
+        raise Problem("disk-full", "nothing was stored: make room, then send again") from full
+    except StoreError as failure:
+        detail = "the store failed: send the same again, with its producer and seq"
+        raise Problem("unavailable", detail, headers=RETRY) from failure
+    if isinstance(written, Conflict):
+        raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
 
 
 async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
