@@ -224,6 +224,13 @@ def test_what_runs_away_has_a_bar_above_its_panel_and_a_cross_if_it_diverged() -
     assert "diverged" not in [text.get_text() for text in calm.legends[0].get_texts()]
 
 
+def test_an_axis_is_bent_only_where_something_runs_away(runs: Runs) -> None:
+    small = Runs(run for run in runs if (run.experiment.eta0 or 0.0) < 1.0)
+    wild, tame = trajectories(runs, "gaussian"), trajectories(small, "gaussian")
+    assert {axes.get_yscale() for axes in wild.axes} == {"function"}
+    assert {axes.get_yscale() for axes in tame.axes} == {"linear"}
+
+
 def test_a_bent_axis_rises_and_finds_back() -> None:
     bend = Bend(-1.0, 7.0, 1e4, (0, 2, 4, 6))
     values = np.array([-1e4, -50.0, -1.0, 0.0, 3.5, 7.0, 7.1, 1e3, 1e4])

@@ -65,6 +65,10 @@ class Bend(NamedTuple):
         lost = out & np.roll(out, 1) & np.roll(out, -1)
         return np.where(lost, np.nan, np.clip(values, -10.0 * self.end, 10.0 * self.end))
 
+    def leaves(self, values: Vector) -> bool:
+        """Whether any value lies outside the straight part."""
+        return bool((values < self.low).any() or (values > self.high).any())
+
     def beyond(self, values: Vector) -> Any:
         """Whether each value lies beyond the axis."""
         return np.abs(values) > self.end

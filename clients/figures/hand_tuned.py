@@ -3,6 +3,7 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from clients.figures.bent import Bend
 from clients.figures.panels import (
     ALGORITHMS,
     STREAMS,
@@ -14,7 +15,7 @@ from clients.figures.panels import (
     red_line,
 )
 from clients.figures.runs import Run, Runs
-from clients.figures.trajectories import ascents
+from clients.figures.trajectories import ascents, bend_for
 from clients.replay.experiments import DECADES, FIXED, LEARNT, power
 
 POOR = 10.0
@@ -24,24 +25,24 @@ POOR = 10.0
 def hand_tuned(runs: Runs, stream: str) -> Figure:
     """SG/AG on the left, SVRG/AG on the right, the original with its best step size in red."""
     figure, grid = panels(f"Poor step sizes against hand-tuned ones, {STREAMS[stream]}", rows=1)
-    poor = set()
+    poor, bend = set(), bend_for(runs, stream, LEARNT)
     for axes, fixed, learnt in zip(grid[0], FIXED, LEARNT, strict=True):
         axes.set_title(ALGORITHMS[learnt])
         tuned = runs.best(stream, fixed)
         if tuned:
-            poor |= against(axes, runs.of(stream, learnt, is_decade), tuned)
+            poor |= against(axes, runs.of(stream, learnt, is_decade), tuned, bend)
     grid[0, 0].set_ylabel(THETA[stream])
     legend(figure, [x for x in DECADES if x in poor], red_line("hand-tuned"))
     return figure
 
 
-def against(axes: Axes, learnt: list[Run], tuned: Run) -> set[float | None]:
+def against(axes: Axes, learnt: list[Run], tuned: Run, bend: Bend | None) -> set[float | None]:
     """One panel; which first step sizes were poor."""
     best = tuned.experiment.eta0 or 1.0
     original = ALGORITHMS[tuned.experiment.algorithm]
     axes.set_title(f"{axes.get_title()}; in red {original} with η = {power(best)}")
     poor = [run for run in learnt if is_poor(run.experiment.eta0 or best, best)]
-    ascents(axes, tuned.experiment.stream, poor)
+    ascents(axes, poor, bend)
     red(axes, tuned.t, tuned.shown)
     return {run.experiment.eta0 for run in poor}
 

@@ -22,9 +22,16 @@ figcaption b { margin-right: .4rem; }
 """
 
 
+READ = (
+    "Colours go from dark to light with the first step size. Where runs explode, the shaded parts"
+    " of an axis are logarithmic; a bar above a panel says that a run is beyond even these, a cross"
+    " that it diverged. Every picture leads to itself as SVG."
+)
+
+
 def write_page(out: Path, pictures: Iterable[Picture], about: str) -> Path:
     """Write the page beside the pictures; where it is."""
-    parts = [HEAD, "<h1>Speed learning on the fly, replayed</h1>", f"<p>{escape(about)}</p>"]
+    parts = [HEAD, "<h1>Speed learning on the fly, replayed</h1>", f"<p>{escape(about)} {READ}</p>"]
     parts += [_figure(picture) for picture in pictures]
     page = out / "index.html"
     page.write_text("\n".join([*parts, "</html>", ""]), encoding="utf-8")

@@ -32,31 +32,37 @@ BENDS = {
 def trajectories(runs: Runs, stream: str) -> Figure:
     """SG and SVRG above, their LLR versions below, θ over the samples in each."""
     figure, grid = panels(f"Trajectories, {STREAMS[stream]}", rows=2)
+    bend = bend_for(runs, stream, (*FIXED, *LEARNT))
     for axes, algorithm in zip(grid.flat, (*FIXED, *LEARNT), strict=True):
         axes.set_title(ALGORITHMS[algorithm])
-        decades(axes, runs, stream, algorithm)
+        decades(axes, runs.of(stream, algorithm, is_decade), bend)
     for axes in grid[:, 0]:
         axes.set_ylabel(THETA[stream])
     legend(figure, DECADES, red_line("running ML"))
     return figure
 
 
-def decades(axes: Axes, runs: Runs, stream: str, algorithm: str) -> None:
-    """One panel: the decades of one algorithm, and the running maximum likelihood in red."""
-    found = runs.of(stream, algorithm, is_decade)
-    ascents(axes, stream, found)
-    if found:
-        longest = max(run.t[-1] for run in found)
-        times = np.unique(np.linspace(0, longest, 500).astype(np.int64))
-        red(axes, times, running_ml(stream, found[0].experiment.seed, times))
-
-
-def ascents(axes: Axes, stream: str, runs: Iterable[Run]) -> None:
-    """Trajectories in one panel, bent where they may explode; the smallest step size on top."""
+def bend_for(runs: Runs, stream: str, algorithms: Iterable[str]) -> Bend | None:
+    """How to bend the axis of these algorithms' decades; not at all if nothing runs away."""
     bend = BENDS.get(stream)
+    shown = [run.shown for a in algorithms for run in runs.of(stream, a, is_decade)]
+    return bend if bend and any(bend.leaves(values) for values in shown) else None
+
+
+def decades(axes: Axes, runs: list[Run], bend: Bend | None) -> None:
+    """One panel: the decades of one algorithm, and the running maximum likelihood in red."""
+    ascents(axes, runs, bend)
+    if runs:
+        experiment, longest = runs[0].experiment, max(run.t[-1] for run in runs)
+        times = np.unique(np.linspace(0, longest, 500).astype(np.int64))
+        red(axes, times, running_ml(experiment.stream, experiment.seed, times))
+
+
+def ascents(axes: Axes, runs: list[Run], bend: Bend | None) -> None:
+    """Trajectories in one panel, the smallest step size on top."""
     if bend:
         bend.apply(axes)
-    for run in reversed([*runs]):
+    for run in reversed(runs):
         eta0, shown = run.experiment.eta0, run.shown
         if not bend:
             curve(axes, run.t, shown, eta0)
