@@ -22,8 +22,10 @@ serve: .venv/run
 torture: .venv/dev
 	$(BIN)/python -m tests.torture $(TORTURE)
 
+# beside what people would use instead, some ten minutes: BENCH=--quick for the service in two
 bench: .venv/bench
 	$(BIN)/python bench/kernels.py
+	$(BIN)/python bench/http.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -34,7 +34,7 @@ def singles(arena: Arena, rounds: int, seconds: float) -> Contest:
         lines = [plain("64 connections: empty typed FastAPI endpoint, nothing kept", unit, empty)]
         for name, what in (("one", "one session"), ("many", f"{MANY} sessions")):
             line = plain(f"64 connections: service, d=10, {what}, durable", unit, scores[name])
-            lines.append(at_least(line, scores[name], "empty", empty, 1.0))
+            lines.append(at_least(line, scores[name], "empty", empty, 1.2))
         return lines
 
     return Contest(entries, rounds, verdict)

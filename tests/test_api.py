@@ -401,3 +401,16 @@ def test_a_snapshot_makes_no_session_beyond_the_limits(client: TestClient) -> No
     snapshot = client.get("/v1/sessions/wide/snapshot").json()
     with TestClient(App(Settings(store="memory:", max_dim=10))) as small:
         problem(small.put("/v1/sessions/wide/snapshot", json=snapshot), 422, "invalid")
+
+
+def test_a_long_block_is_read_in_pieces_and_refused_as_one(client: TestClient) -> None:
+    """Its pieces are decoded one by one; what is wrong far down is told by its line."""
+    client.put("/v1/sessions/wide", json={"model": "linear"})
+    lines = [b'{"x":[0.5,%d],"y":1}' % i for i in range(6000)]
+    samples, ndjson = "/v1/sessions/wide/samples", {"content-type": "application/x-ndjson"}
+    for wrong in (b'{"x":[0.5],"y":1}', b'{"x":[0.5,1],"y":true}'):
+        body = b"\n".join([*lines, wrong])
+        answer = problem(client.post(samples, content=body, headers=ndjson), 422, "invalid")
+        assert [error["line"] for error in answer["errors"]] == [6001]
+        assert answer["accepted"] == 0
+    assert client.post(samples, content=b"\n".join(lines), headers=ndjson).json()["t"] == 6000

@@ -77,3 +77,16 @@ def test_as_many_lines_as_fit_are_one_block() -> None:
 def test_a_block_must_have_room_for_a_line(max_block: int, max_line: int) -> None:
     with pytest.raises(ValueError, match="room"):
         LineSplitter(max_block, max_line)
+
+
+@pytest.mark.parametrize(("size", "count"), [(1, 6), (4, 4), (5, 3), (8, 2), (100, 1)])
+def test_pieces_of_a_block_are_its_lines_with_their_numbers(size: int, count: int) -> None:
+    block = Block(b"a\nbbb\n\ncc\ndddddd\ne", first_line=7)
+    pieces = [*block.pieces(size)]
+    assert len(pieces) == count
+    assert b"".join(piece.lines for piece in pieces) == block.lines
+    line = block.first_line
+    for piece in pieces:
+        assert piece.first_line == line
+        assert piece.lines.endswith(b"\n") or piece is pieces[-1]
+        line += piece.lines.count(b"\n")

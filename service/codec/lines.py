@@ -12,6 +12,15 @@ class Block(NamedTuple):
     lines: bytes
     first_line: int
 
+    def pieces(self, size: int) -> Iterator["Block"]:
+        """The same lines in blocks of about so many bytes, each of one line at least."""
+        start, line = 0, self.first_line
+        while start < len(self.lines):
+            end = self.lines.find(b"\n", start + size - 1) + 1 or len(self.lines)
+            yield Block(self.lines[start:end], line)
+            line += self.lines.count(b"\n", start, end)
+            start = end
+
 
 class LineSplitter:
     r"""Cuts a body into blocks of whole lines, holding no more than one line and one chunk.

@@ -1,5 +1,6 @@
 """What every encoding becomes: a matrix of features and a vector of labels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,15 @@ class Samples:
     def none(cls) -> "Samples":
         """No samples at all."""
         return cls(None, np.empty(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Samples"]) -> "Samples":
+        """Samples one after the other. Raises ValueError if they are not of one width."""
+        some = [part for part in parts if part.n]
+        if len(some) < 2:
+            return some[0] if some else cls.none()
+        rows = [part.X for part in some if part.X is not None]
+        return cls(np.concatenate(rows) if rows else None, np.concatenate([p.y for p in some]))
 
     @property
     def n(self) -> int:

@@ -20,6 +20,8 @@ from service.sessions.actor import Learnt, Pending, Session, Ticket
 NDJSON = b"application/x-ndjson"
 SOON, ENOUGH = 0.002, 256 * 1024
 """Seconds to wait for another chunk of a stream, and bytes that are not waited upon."""
+PIECE = 32 * 1024
+"""Bytes of a block that are decoded at a time: a fraction of a millisecond."""
 AHEAD = 8
 """Blocks of a stream that are learnt before the first of them is durable."""
 
@@ -149,7 +151,7 @@ class Streamed:
         self, session: Session, block: Block, asked: Asked, ahead: "asyncio.Queue[Pending | None]"
     ) -> Asked:
         """Learn from one block; returns what the next one has to ask for."""
-        samples = decode_ndjson(block.lines, block.first_line, session.config.features)
+        samples = await _decoded(block, session.features)
         if samples.n == 0:
             return asked
         try:
@@ -163,6 +165,19 @@ class Streamed:
         ticket = asked.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
         return asked._replace(ticket=following, if_match=None, admitted=True)
+
+
+async def _decoded(block: Block, features: bool) -> Samples:
+    """The samples of a block, read piece by piece: others are served in between."""
+    parts: list[Samples] = []
+    for piece in block.pieces(PIECE):
+        if parts:
+            await asyncio.sleep(0)
+        parts.append(decode_ndjson(piece.lines, piece.first_line, features))
+    try:
+        return Samples.joined(parts)
+    except ValueError:  # not of one width: the whole block tells which line is wrong
+        return decode_ndjson(block.lines, block.first_line, features)
 
 
 class _Progress:
