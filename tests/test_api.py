@@ -409,7 +409,7 @@ def test_a_long_block_is_read_in_pieces_and_refused_as_one(client: TestClient) -
     lines = [b'{"x":[0.5,%d],"y":1}' % i for i in range(6000)]
     samples, ndjson = "/v1/sessions/wide/samples", {"content-type": "application/x-ndjson"}
     for wrong in (b'{"x":[0.5],"y":1}', b'{"x":[0.5,1],"y":true}'):
-        body = b"\n".join([*lines, wrong])
+        body = b"\n".join([*lines, wrong, b""])
         answer = problem(client.post(samples, content=body, headers=ndjson), 422, "invalid")
         assert [error["line"] for error in answer["errors"]] == [6001]
         assert answer["accepted"] == 0
