@@ -10,25 +10,13 @@ from flaky import BUSY, LATE, LOSE, PASS, REFUSE, Flaky, InProcess, Scripted, Ti
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from test_sdk import URL, app, flaky
 
 import llr
 from clients import Client, LLRError, SessionNotFound, Unreachable, errors
 from clients.sdk.retries import LONGEST
-from service.app import App
-from service.settings import Settings
 
-URL = "http://testserver"
-
-
-@pytest.fixture(scope="module")
-def app() -> Iterator[TestClient]:
-    with TestClient(App(Settings(store="memory:")), raise_server_exceptions=False) as started:
-        yield started
-
-
-@pytest.fixture
-def flaky(app: TestClient) -> Flaky:
-    return Flaky(InProcess(app))
+__all__ = ["app", "flaky"]
 
 
 @pytest.fixture
@@ -116,8 +104,9 @@ def test_without_patience_there_is_one_try(flaky: Flaky) -> None:
 
 
 @pytest.mark.parametrize("fate", [REFUSE, LOSE])
-def test_after_doubt_the_same_sample_is_the_same_sample(
-    sdk: Client, flaky: Flaky, fate: str
+@pytest.mark.parametrize("following", [2.0, 3.0])
+def test_after_doubt_the_same_sample_is_the_same_and_another_is_another(
+    sdk: Client, flaky: Flaky, fate: str, following: float
 ) -> None:
     sdk.session("s", model="gaussian")
     with impatient(flaky) as client:
@@ -126,23 +115,10 @@ def test_after_doubt_the_same_sample_is_the_same_sample(
         flaky.fates = [fate]
         with pytest.raises(Unreachable):
             session.learn(2.0)
-        assert session.learn(2.0).t == 2
-        assert session.learn(3.0).t == 3
-
-
-@pytest.mark.parametrize(("fate", "t"), [(REFUSE, 2), (LOSE, 3)])
-def test_after_doubt_another_sample_is_never_taken_for_the_lost_one(
-    sdk: Client, flaky: Flaky, fate: str, t: int
-) -> None:
-    sdk.session("s", model="gaussian")
-    with impatient(flaky) as client:
-        session = client.session("s")
-        session.learn(1.0)
-        flaky.fates = [fate]
-        with pytest.raises(Unreachable):
-            session.learn(2.0)
-        answer = session.learn(3.0)
-    assert (answer.t, answer.accepted) == (t, 1)
+        answer = session.learn(following)
+        both = fate == LOSE and following == 3.0
+        assert answer.t == (3 if both else 2)
+        assert session.learn(4.0).t == answer.t + 1
 
 
 def test_a_refused_sample_leaves_its_number_to_the_next(sdk: Client, flaky: Flaky) -> None:

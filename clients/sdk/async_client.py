@@ -71,7 +71,7 @@ class AsyncClient:
             options=options,
         )
         await self._runner.run(talk)
-        return AsyncSession(handle, self._wire, self._runner)
+        return AsyncSession(handle, self._runner)
 
     async def restore(
         self, name: str, snapshot: Mapping[str, Any], *, producer: str | None = None
@@ -79,7 +79,7 @@ class AsyncClient:
         """A new session that goes on from a snapshot, to the last bit."""
         handle = Handle(self._wire, name, producer)
         await self._runner.run(self._directory.restore(handle, snapshot))
-        return AsyncSession(handle, self._wire, self._runner)
+        return AsyncSession(handle, self._runner)
 
     def sessions(self) -> AsyncIterator[Listed]:
         """Every session, in the order of their names."""

@@ -5,36 +5,21 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, S
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
-from clients.sdk.events import Watch
-from clients.sdk.handle import Handle, telling
+from clients.sdk.handle import Handle, Seat, telling
 from clients.sdk.runner import AsyncRunner
 from clients.sdk.samples import CHUNK, blocks_as_they_come, chunks, single
-from clients.sdk.wire import Wire
 
 
-class AsyncSession:
+class AsyncSession(Seat):
     """A named learner, and one producer's place in it. `AsyncClient.session` makes it.
 
     As `Session`, with methods to await. Tasks may share a session; their samples are sent one
     batch at a time.
     """
 
-    def __init__(self, handle: Handle, wire: Wire, runner: AsyncRunner) -> None:
-        self._handle, self._wire, self._runner = handle, wire, runner
-        self._turn = asyncio.Lock()
-
-    def __repr__(self) -> str:
-        return f"AsyncSession({self.name!r}, producer={self.producer!r})"
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._handle.name
-
-    @property
-    def producer(self) -> str:
-        """Under which name its samples are numbered."""
-        return self._handle.numbering.producer
+    def __init__(self, handle: Handle, runner: AsyncRunner) -> None:
+        super().__init__(handle)
+        self._runner, self._turn = runner, asyncio.Lock()
 
     async def learn(
         self, x: Any = None, y: Any = None, *, theta: bool = True, predictions: bool = False
@@ -94,8 +79,7 @@ class AsyncSession:
 
     def events(self) -> AsyncGenerator[State, None]:
         """The state now and whenever it moves, as `Session.events`."""
-        watch = Watch(self._wire, f"{self._handle.path}/events")
-        return self._runner.iterate(watch.talk())
+        return self._runner.iterate(self._handle.events())
 
     async def snapshot(self) -> dict[str, Any]:
         """Everything needed to go on elsewhere, as plain JSON: see `AsyncClient.restore`."""

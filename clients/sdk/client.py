@@ -102,7 +102,7 @@ class Client:
             options=options,
         )
         self._runner.run(talk)
-        return Session(handle, self._wire, self._runner)
+        return Session(handle, self._runner)
 
     def restore(
         self, name: str, snapshot: Mapping[str, Any], *, producer: str | None = None
@@ -110,7 +110,7 @@ class Client:
         """A new session that goes on from a snapshot, to the last bit."""
         handle = Handle(self._wire, name, producer)
         self._runner.run(self._directory.restore(handle, snapshot))
-        return Session(handle, self._wire, self._runner)
+        return Session(handle, self._runner)
 
     def sessions(self) -> Iterator[Listed]:
         """Every session, in the order of their names."""

@@ -18,6 +18,7 @@ from clients.sdk.errors import (
     StateRegressed,
     UnexpectedAnswer,
 )
+from clients.sdk.events import Watch
 from clients.sdk.numbering import Numbering
 from clients.sdk.samples import Batch
 from clients.sdk.wire import Reply, Talk, Wire, to_json
@@ -106,6 +107,10 @@ class Handle:
             query["theta"] = ",".join(map(str, theta))
         return read(History, (yield from self._ask("GET", "/history", query)).json())
 
+    def events(self) -> Talk[None]:
+        """Give the state now and whenever it moves."""
+        return Watch(self._wire, f"{self.path}/events").talk()
+
     def snapshot(self) -> Talk[dict[str, Any]]:
         """Everything needed to go on elsewhere."""
         members: dict[str, Any] = (yield from self._ask("GET", "/snapshot")).json()
@@ -148,6 +153,26 @@ class Handle:
             f"the service already had samples from {self.numbering.producer!r} with the numbers of"
             " these, which were not learnt: another sender uses that name, give each its own"
         )
+
+
+class Seat:
+    """What every session has, however it is talked to."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, producer={self.producer!r})"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._handle.name
+
+    @property
+    def producer(self) -> str:
+        """Under which name its samples are numbered."""
+        return self._handle.numbering.producer
 
 
 def _joined(before: Answer, answer: Answer) -> Answer:

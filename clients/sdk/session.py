@@ -5,36 +5,21 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
-from clients.sdk.events import Watch
-from clients.sdk.handle import Handle, telling
+from clients.sdk.handle import Handle, Seat, telling
 from clients.sdk.runner import Runner
 from clients.sdk.samples import CHUNK, blocks, chunks, single
-from clients.sdk.wire import Wire
 
 
-class Session:
+class Session(Seat):
     """A named learner, and one producer's place in it. `Client.session` makes it.
 
     Samples are numbered as they are sent, so what is tried again is learnt once. Threads may share
     a session; their samples are sent one batch at a time.
     """
 
-    def __init__(self, handle: Handle, wire: Wire, runner: Runner) -> None:
-        self._handle, self._wire, self._runner = handle, wire, runner
-        self._turn = threading.Lock()
-
-    def __repr__(self) -> str:
-        return f"Session({self.name!r}, producer={self.producer!r})"
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._handle.name
-
-    @property
-    def producer(self) -> str:
-        """Under which name its samples are numbered."""
-        return self._handle.numbering.producer
+    def __init__(self, handle: Handle, runner: Runner) -> None:
+        super().__init__(handle)
+        self._runner, self._turn = runner, threading.Lock()
 
     def learn(
         self, x: Any = None, y: Any = None, *, theta: bool = True, predictions: bool = False
@@ -131,8 +116,7 @@ class Session:
 
         A connection that breaks is made again; what happened meanwhile is skipped.
         """
-        watch = Watch(self._wire, f"{self._handle.path}/events")
-        return self._runner.iterate(watch.talk())
+        return self._runner.iterate(self._handle.events())
 
     def snapshot(self) -> dict[str, Any]:
         """Everything needed to go on elsewhere, as plain JSON: see `Client.restore`."""
