@@ -17,7 +17,10 @@ from llr.parameter import Parameter
 def catalog(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List the models, the algorithms and the options each of them takes."""
+    """List the models, the algorithms and the options each of them takes.
+
+    Example: llr catalog --json
+    """
     if as_json:
         typer.echo(json.dumps(catalog_of_library.contents(), indent=2))
         return

@@ -7,9 +7,14 @@ import typer
 import llr
 from clients.catalog import catalog
 from clients.demo import demo
+from clients.doctor import doctor
 from clients.figures.command import figures
+from clients.keys import keys
+from clients.push import push
 from clients.replay.command import replay
 from clients.serve import serve
+from clients.sessions import app as sessions
+from clients.watch import watch
 
 app = typer.Typer(
     name="llr",
@@ -41,7 +46,12 @@ app.command(context_settings=_pass_on)(serve)
 app.command()(demo)
 app.command()(replay)
 app.command()(figures)
+app.command()(push)
+app.command()(watch)
+app.add_typer(sessions, name="sessions")
 app.command()(catalog)
+app.command()(doctor)
+app.command()(keys)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import llr
 from clients.cli import app, main
 from llr.parameter import Parameter
 
-COMMANDS = ("demo", "catalog")
+COMMANDS = ("demo", "push", "watch", "sessions", "catalog", "doctor", "keys")
 WRONG = [
     ["nonsense"],
     ["--nonsense"],

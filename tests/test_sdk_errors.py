@@ -34,7 +34,7 @@ def test_every_problem_of_the_service_has_its_class(kind: str) -> None:
     assert (error.title, error.detail) == (KINDS[kind].title, "what to do")
     assert error.errors == [{"pointer": "/y", "detail": "no"}]
     assert (error.request_id, error.retry_after, error.extra) == ("id-1", 3.0, {"expected": 7})
-    assert str(error) == "what to do"
+    assert str(error) == f"{KINDS[kind].title}: what to do"
 
 
 def test_no_class_is_for_a_problem_the_service_does_not_have() -> None:

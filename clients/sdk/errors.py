@@ -99,7 +99,7 @@ class Problem(LLRError):
         retry_after: float | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(detail)
+        super().__init__(f"{title}: {detail}" if title and title != detail else detail)
         self.type, self.title, self.status, self.detail = type, title, status, detail
         self.errors = [dict(error) for error in errors]
         self.request_id, self.retry_after = request_id, retry_after

@@ -156,13 +156,16 @@ def address(url: str) -> str:
 
 def to_json(value: Any) -> bytes:
     """JSON, with arrays and numbers of numpy, or of whatever else has `tolist`, as plain ones."""
-    return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+    return ENCODER.encode(value).encode()
 
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a number, a list or an array")
+
+
+ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 
 def _told(lost: httpx.TransportError) -> str:

@@ -1,0 +1,68 @@
+"""NDJSON: a sample a line, as the service takes them, or a record whose columns are named."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from clients.connection import BadData
+from clients.formats.part import Columns, Part
+
+READ = 1024 * 1024
+Line = tuple[int, dict[str, Any]]
+
+
+class Ndjson:
+    """Lines of JSON. What has come is sent, however few, so a pipe may be slow.
+
+    Args:
+        file: where they are read from.
+        total: its bytes, if known.
+        columns: which members of a record are what; lines are samples already if it names none.
+    """
+
+    def __init__(self, file: BinaryIO, total: int | None, columns: Columns) -> None:
+        self.total = total
+        self._file, self._columns = file, columns
+        self._bytes = 0
+
+    def parts(self, skip: int, block: int) -> Iterator[Part]:
+        """The samples after the first `skip`."""
+        for lines in self._arrivals():
+            fresh, skip = lines[skip:], max(0, skip - len(lines))
+            for start in range(0, len(fresh), block):
+                yield self._part(fresh[start : start + block])
+
+    def _part(self, lines: list[tuple[int, bytes]]) -> Part:
+        samples = [self._sample(number, line) for number, line in lines]
+        return Part(samples, len(samples), self._bytes, [number for number, _ in lines])
+
+    def _arrivals(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Whole lines that are not blank, numbered, as they arrive."""
+        number, begun = 0, b""
+        while chunk := self._file.read1(READ):  # type: ignore[attr-defined]
+            self._bytes += len(chunk)
+            *whole, begun = (begun + chunk).split(b"\n")
+            yield [(number + i, line) for i, line in enumerate(whole, 1) if line.strip()]
+            number += len(whole)
+        if begun.strip():
+            yield [(number + 1, begun)]
+
+    def _sample(self, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            raise BadData(f"line {number}: not JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise BadData(f'line {number}: an object is needed, such as {{"x": [1, 2], "y": 3}}')
+        if self._columns.label is None and self._columns.features is None:
+            return found if self._columns.wanted else {k: found[k] for k in found if k != "x"}
+        return self._of_record(number, found)
+
+    def _of_record(self, number: int, record: dict[str, Any]) -> dict[str, Any]:
+        names = list(record)
+        try:
+            features, label = self._columns.among(names)
+        except BadData as error:
+            raise BadData(f"line {number}: {error}") from None
+        x = [record[names[place]] for place in features]
+        return {"x": x, "y": record[names[label]]} if x else {"y": record[names[label]]}

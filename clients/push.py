@@ -1,0 +1,148 @@
+"""`llr push`: send a file of samples to a session, and go on where it stopped."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from clients import Client, Problem, Session, SessionNotFound
+from clients.connection import LOCAL, AsJson, BadData, Key, MaybeNamed, Url, service
+from clients.formats import BLOCK, FORMATS, STDIN, Columns, Part, Source, format_of, opened
+from clients.producers import producer_of
+from clients.pushing import Pushing
+
+
+def _format(given: str | None) -> str | None:
+    if given is not None and given not in FORMATS:
+        raise typer.BadParameter(f"{given!r} is not one of {', '.join(FORMATS)}")
+    return given
+
+
+def _there(file: Path) -> Path:
+    if file != STDIN and not file.is_file():
+        raise typer.BadParameter(f"there is no file {file}")
+    return file
+
+
+def push(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", callback=_there, help="- is stdin."),
+    ],
+    session: MaybeNamed = None,
+    model: Annotated[str | None, typer.Option(help="Create the session with this loss.")] = None,
+    dim: Annotated[int | None, typer.Option(min=1, help="Its number of features.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="How it learns.")] = None,
+    eta0: Annotated[float | None, typer.Option(help="Its first step size.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Of the model or the algorithm; repeatable."),
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Name or number, from 0. (Default: y, or the last.)")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Those of x, with commas. (Default: all others.)")
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMATS),
+            callback=_format,
+            help="(Default: by the file's name.)",
+        ),
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Between the cells of a csv.")] = None,
+    block: Annotated[int, typer.Option(min=1, max=100_000, help="Samples a request.")] = BLOCK,
+    producer: Annotated[
+        str | None, typer.Option(help="Number samples under this name. (Default: of the file.)")
+    ] = None,
+    patience: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for a service that is away.")
+    ] = 300.0,
+    as_json: AsJson = False,
+    url: Url = LOCAL,
+    key: Key = None,
+) -> None:
+    """Send a file of samples: csv, ndjson, npy or parquet.
+
+    The same command again goes on where it stopped, be it after Ctrl-C, a kill or the end of the
+    service. A text file that has grown is sent from where it grew. No sample is learnt twice.
+
+    Example: llr push sales.csv --model linear --label-column price
+    """
+    config: dict[str, Any] = {"model": model, "dim": dim, "algorithm": algorithm, "eta0": eta0}
+    config["options"] = _options(option or [])
+    pushing = Pushing(session or _named_as(file), patience)
+    with service(url, key, patience, pushing.waiting, pushing.hint) as client:
+        _reach(url, key)
+        wanted = _takes_features(client, pushing.name, model)
+        chosen = Columns(label_column, tuple(columns.split(",")) if columns else None, wanted)
+        kind = format_of(file, kind)
+        client.session(pushing.name, **config)
+        known_as = producer or producer_of(client, pushing.name, file, kind, chosen)
+        target = client.session(pushing.name, producer=known_as)
+        with pushing, opened(file, kind, chosen, delimiter) as source:
+            pushing.begin(target.acked(), source.total)
+            send(source, target, pushing, block)
+        pushing.report(target.state(), as_json)
+
+
+def send(source: Source, session: Session, pushing: Pushing, block: int) -> None:
+    """Send what the service does not have, part by part."""
+    for part in source.parts(pushing.before, block):
+        try:
+            answer = part.learn(session)
+        except Problem as problem:
+            raise _placed(problem, part) from problem
+        pushing.learnt(part, answer)
+
+
+def _placed(problem: Problem, part: Part) -> Exception:
+    """The problem with its place in the file, if it is about one sample."""
+    for error in problem.errors:
+        index = re.match(r"/(\d+)(/|$)", error.get("pointer", ""))
+        if index and int(index[1]) + problem.learnt < part.n:
+            place = part.place(int(index[1]) + problem.learnt)
+            return BadData(f"{place}: {error['detail']}")
+    return problem
+
+
+def _reach(url: str, key: str | None) -> None:
+    """Tell at once of a wrong address; only a service that was there is waited for."""
+    with service(url, key) as client:
+        client.version()
+
+
+def _takes_features(client: Client, name: str, model: str | None) -> bool:
+    """Whether the model of the session, made or to be made, has features."""
+    try:
+        model = model or client.session(name).state().model
+    except SessionNotFound:
+        raise BadData(f"there is no session {name!r}: give --model to create it") from None
+    known = {entry["name"]: entry for entry in client.catalog()["models"]}
+    return bool(known.get(model, {}).get("features", True))
+
+
+def _named_as(file: Path) -> str:
+    """The session's name, from the file's."""
+    if file == STDIN:
+        raise typer.BadParameter("a pipe has no name: give --session")
+    return re.sub(r"[^A-Za-z0-9._-]", "_", file.stem).lstrip("._-")[:128] or "pushed"
+
+
+def _options(given: list[str]) -> dict[str, Any] | None:
+    """`NAME=VALUE` pairs; values are read as JSON where they are such."""
+    found: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"--option {pair}: write it as NAME=VALUE")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found or None

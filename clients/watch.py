@@ -1,0 +1,103 @@
+"""`llr watch`: a session as it moves."""
+
+import json
+import time
+from collections import deque
+from dataclasses import asdict
+from itertools import islice
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from clients import LLRError, State
+from clients.connection import LOCAL, AsJson, Key, Named, Url, service
+from clients.sparkline import sparkline
+
+KEPT = 500
+PATIENCE = 3600.0
+
+
+class View:
+    """What is known of a session while it is watched."""
+
+    def __init__(self) -> None:
+        self._states: deque[tuple[float, State]] = deque(maxlen=KEPT)
+        self._trouble = ""
+
+    def saw(self, state: State) -> None:
+        """It moved."""
+        self._states.append((time.monotonic(), state))
+        self._trouble = ""
+
+    def lost(self, error: LLRError, _seconds: float = 0.0) -> None:
+        """The connection broke; it is being made again."""
+        self._trouble = str(error)
+
+    @property
+    def rate(self) -> float:
+        """Samples a second, over what was seen of late."""
+        recent = list(self._states)[-40:]
+        if len(recent) < 2:
+            return 0.0
+        (began, first), (_, last) = recent[0], recent[-1]
+        return max(0.0, (last.t - first.t) / max(time.monotonic() - began, 1e-3))
+
+    def line(self) -> str:
+        """The present in a line."""
+        state = self._states[-1][1]
+        return (
+            f"t {state.t:,}  η {state.eta:.4g}  mean loss {_number(state.loss.mean)}"
+            f"  regret {_number(state.regret.ml)}  {self.rate:,.0f}/s  {state.status}"
+        )
+
+    def __rich__(self) -> Panel:
+        if not self._states:
+            return Panel(Text(self._trouble or "waiting for the first state"))
+        state = self._states[-1][1]
+        width = max(10, Console().width - 30)
+        charts = Table.grid("", "", "", padding=(0, 1))
+        charts.add_row("log η", self._chart("log_eta", width), _number(state.log_eta))
+        charts.add_row("mean loss", self._chart("loss", width), _number(state.loss.mean))
+        trouble = [Text(self._trouble, "red")] if self._trouble else []
+        title = f"{state.name}: {state.model}, {state.algorithm}, dim {state.dim}"
+        return Panel(Group(Text(self.line()), charts, *trouble), title=Text(title))
+
+    def _chart(self, member: str, width: int) -> str:
+        states = [state for _, state in self._states]
+        values = [s.loss.mean if member == "loss" else s.log_eta for s in states]
+        return sparkline(values, width)
+
+
+def watch(
+    name: Named,
+    count: Annotated[int | None, typer.Option(min=1, help="End after so many states.")] = None,
+    as_json: AsJson = False,
+    url: Url = LOCAL,
+    key: Key = None,
+) -> None:
+    """Watch a session move, until Ctrl-C or its end. In a pipe every state is a line.
+
+    Example: llr watch demo
+    """
+    view, console = View(), Console()
+    with service(url, key) as client:
+        client.session(name).state()  # a wrong name or address is told at once
+    with service(url, key, PATIENCE, view.lost) as client:
+        states = islice(client.session(name).events(), count)
+        if as_json or not console.is_terminal:
+            for state in states:
+                view.saw(state)
+                typer.echo(json.dumps(asdict(state)) if as_json else view.line())
+            return
+        with Live(view, console=console, refresh_per_second=10):
+            for state in states:
+                view.saw(state)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"

@@ -1,0 +1,216 @@
+"""The commands that talk to a service: what they print, and how they end."""
+
+import contextlib
+import hashlib
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import serving
+from typer.testing import CliRunner, Result
+
+from clients import Client
+from clients.cli import app
+from clients.watch import View
+from service.keys import Role, parse_keys
+
+NOWHERE = "http://127.0.0.1:1"
+TALKING = (["sessions"], ["sessions", "show", "demo"], ["watch", "demo"], ["push", "FILE"])
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('store') / 'llr.db'}") as address:
+        yield address
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[Client]:
+    """A client of the service; its sessions are deleted afterwards."""
+    with Client(address) as client:
+        yield client
+        for row in client.sessions():
+            client.session(row.name).delete()
+
+
+def run(*arguments: str, url: str = NOWHERE, **environment: str) -> Result:
+    known = {"LLR_URL": url, "COLUMNS": "100", "FORCE_COLOR": ""} | environment
+    return CliRunner().invoke(app, arguments, env=known)
+
+
+def one_line(result: Result) -> str:
+    """What was said on stderr: one line, and no traceback."""
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("llr: ")
+    return line
+
+
+def test_no_sessions_are_said_to_be_none(client: Client, address: str) -> None:
+    result = run("sessions", url=address)
+    assert (result.exit_code, result.stdout) == (0, "there are no sessions\n")
+    assert json.loads(run("sessions", "--json", url=address).stdout) == []
+
+
+def test_sessions_are_listed_with_their_numbers(client: Client, address: str) -> None:
+    client.session("demo", model="gaussian").learn_many([1.0, 2.0, 3.0])
+    client.session("empty", model="linear")
+    result = run("sessions", url=address)
+    assert result.exit_code == 0
+    assert re.search(r"demo +gaussian +sg/ag +1 +3 +0\.00", result.stdout)
+    rows = json.loads(run("sessions", "--json", url=address).stdout)
+    assert [(row["name"], row["t"]) for row in rows] == [("demo", 3), ("empty", 0)]
+    assert rows[0]["loss"]["mean"] > 0
+
+
+def test_a_session_is_shown_whole(client: Client, address: str) -> None:
+    client.session("demo", model="linear").learn([0.0] * 20, 1.0)
+    shown = run("sessions", "show", "demo", url=address).stdout
+    assert re.search(r"^model +linear$", shown, re.MULTILINE)
+    assert re.search(r"^theta +\[0, 0, 0, 0, 0, 0, 0, 0, …\]$", shown, re.MULTILINE)
+    state = json.loads(run("sessions", "show", "demo", "--json", url=address).stdout)
+    assert (state["t"], len(state["theta"])) == (1, 20)
+
+
+def test_sessions_are_deleted_only_by_those_who_mean_it(client: Client, address: str) -> None:
+    for name in ("one", "two", "three"):
+        client.session(name, model="gaussian")
+    refused = run("sessions", "delete", "one", url=address)
+    assert (refused.exit_code, "--yes" in one_line(refused)) == (2, True)
+    done = run("sessions", "delete", "one", "two", "--yes", url=address)
+    assert (done.exit_code, done.stdout) == (0, "one is deleted\ntwo is deleted\n")
+    assert [row.name for row in client.sessions()] == ["three"]
+
+
+def test_an_option_before_the_subcommand_is_not_forgotten(address: str) -> None:
+    result = run("sessions", "--url", address, "show", "demo")
+    assert (result.exit_code, "after 'show'" in one_line(result)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sessions", "show", "nobody"],
+        ["sessions", "delete", "nobody", "-y"],
+        ["watch", "nobody"],
+    ],
+    ids=" ".join,
+)
+def test_a_session_that_is_not_there_is_refused(address: str, arguments: list[str]) -> None:
+    result = run(*arguments, url=address)
+    assert (result.exit_code, "no such session" in one_line(result)) == (1, True)
+
+
+@pytest.mark.parametrize("arguments", TALKING, ids=" ".join)
+def test_nobody_there_is_3(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clients.connection.SHORT", 0.0)
+    (tmp_path / "a.csv").write_text("1,2\n")
+    arguments = [str(tmp_path / "a.csv") if word == "FILE" else word for word in arguments]
+    result = run(*arguments)
+    assert (result.exit_code, "does not answer" in one_line(result)) == (3, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["sessions", "show", "a/b"], ["watch", ".."], ["push", "no such file"], ["keys", "a b"]],
+    ids=" ".join,
+)
+def test_what_cannot_be_is_a_wrong_use(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("url", ["ftp://here", "http://"])
+def test_an_address_that_is_none_is_a_wrong_use(url: str) -> None:
+    result = run("sessions", "--url", url)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "address" in result.stderr
+
+
+def test_keys_are_taken_from_the_option_or_the_environment(tmp_path: Path) -> None:
+    made = json.loads(run("keys", "me", "--role", "admin", "--json").stdout)
+    with serving("memory:", api_keys=made["entry"]) as address:
+        refused = run("sessions", url=address)
+        assert (refused.exit_code, "key" in one_line(refused)) == (1, True)
+        assert run("sessions", "--key", made["key"], url=address).exit_code == 0
+        assert run("sessions", url=address, LLR_KEY=made["key"]).exit_code == 0
+
+
+@pytest.mark.parametrize("role", list(map(str, Role)))
+def test_a_new_key_is_one_the_service_takes(role: str) -> None:
+    result = run("keys", "sensor-7", "--role", role)
+    key, entry = (line.split()[-1] for line in result.stdout.splitlines())
+    (known,) = parse_keys(entry)
+    assert (known.name, str(known.role)) == ("sensor-7", role)
+    assert known.digest == hashlib.sha256(key.encode()).digest()
+    assert key not in run("keys", "sensor-7", "--role", role).stdout
+
+
+def test_watching_in_a_pipe_prints_a_line_a_state(client: Client, address: str) -> None:
+    client.session("demo", model="gaussian").learn_many([1.0, 2.0])
+    result = run("watch", "demo", "--count", "1", url=address)
+    assert result.exit_code == 0
+    assert re.fullmatch(r"t 2  η 0\.\d+  mean loss [\d.]+  regret \S+  0/s  ok\n", result.stdout)
+    (line,) = run("watch", "demo", "--count", "1", "--json", url=address).stdout.splitlines()
+    assert json.loads(line)["t"] == 2
+
+
+def test_watching_follows_and_ends_with_the_session(client: Client, address: str) -> None:
+    session = client.session("demo", model="gaussian")
+    with llr("watch", "demo", "--json", url=address) as watching:
+        seen = []
+        for line in watching.stdout or ():
+            seen.append(json.loads(line)["t"])
+            session.learn(1.0) if seen[-1] < 3 else session.delete()
+        assert watching.wait(20) == 0
+    assert seen == [0, 1, 2, 3]
+
+
+def test_ctrl_c_ends_watching_with_130(client: Client, address: str) -> None:
+    client.session("demo", model="gaussian")
+    with llr("watch", "demo", url=address) as watching:
+        assert watching.stdout is not None
+        watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(20) == 130
+        assert watching.stderr is not None
+        assert watching.stderr.read() == "llr: stopped\n"
+
+
+def test_the_live_view_shows_the_numbers_their_course_and_trouble(client: Client) -> None:
+    from rich.console import Console
+
+    session, view, console = client.session("demo", model="gaussian"), View(), Console(width=90)
+    for y in (5.0, 0.0, 5.0):
+        session.learn(y)
+        view.saw(session.state())
+    with console.capture() as capture:
+        console.print(view)
+    shown = capture.get()
+    assert "demo: gaussian, sg/ag, dim 1" in shown
+    assert "t 3 " in shown
+    assert len(re.findall(r"[▁▂▃▄▅▆▇█]{3}", shown)) == 2
+    view.lost(Exception("the wire is cut"))  # type: ignore[arg-type]
+    with console.capture() as capture:
+        console.print(view)
+    assert "the wire is cut" in capture.get()
+
+
+@contextlib.contextmanager
+def llr(*arguments: str, url: str, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """The command as a process of its own, ended with the block."""
+    command = [sys.executable, "-u", "-c", "from clients.cli import main; main()", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    with subprocess.Popen([*command, "--url", url], **pipes) as process:  # noqa: S603
+        try:
+            yield process
+        finally:
+            process.kill()
