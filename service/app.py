@@ -69,7 +69,7 @@ def _fastapi(context: Context) -> FastAPI:
     for router in ROUTERS.values():
         app.include_router(router)
     if context.settings.docs:
-        patch_fastapi(app)
+        patch_fastapi(app, redirect_from_root_to_docs=False)
     app.add_exception_handler(Problem, _on_problem)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_invalid)

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import logs
 from service.context import NAME, Context
+from service.dashboard import ASSETS
 from service.keys import Role, authenticate, require
 from service.limits import ClientGone
 from service.problems import Problem
@@ -21,7 +22,9 @@ from service.replies import WHOLE, Answer
 
 log = logging.getLogger("service")
 
-PUBLIC = {"/", "/livez", "/readyz", "/docs", "/openapi.json"}
+PUBLIC = {"/", "/livez", "/readyz", "/docs", "/openapi.json"} | {
+    f"/dashboard/{name}" for name in ASSETS
+}
 SAMPLES = re.compile(rf"/v1/sessions/({NAME})/samples")
 SAMPLES_ROUTE = "/v1/sessions/{name}/samples"
 ROLES: dict[tuple[str, str], Role] = {

@@ -25,6 +25,9 @@ KEYS = parse_keys(",".join(f"{role}:{role}:{hash_key(key)}" for role, key in SEC
 ROLES = ["read", "write", "admin"]
 LEAST = {
     "GET /": "nobody",
+    "HEAD /": "nobody",
+    "GET /dashboard/{asset}": "nobody",
+    "HEAD /dashboard/{asset}": "nobody",
     "GET /livez": "nobody",
     "GET /readyz": "nobody",
     "GET /docs": "nobody",
@@ -65,6 +68,9 @@ TRICKS = [
     "/livez/..{path}",
     "/swagger/..{path}",
     "/swagger/%2e%2e{path}",
+    "/dashboard/..{path}",
+    "/dashboard/main.js/..{path}",
+    "/dashboard/main.js%2f..{path}",
     "/docs%2f..{path}",
     "/swagger{path}",
     "\\{path}",
@@ -156,6 +162,7 @@ def test_every_route_is_in_the_table(app: App) -> None:
 def test_a_route_lets_in_whom_the_table_says(client: TestClient, route: str) -> None:
     method, path = route.split()
     path, least = path.replace("{name}", "missing"), LEAST[route]
+    path = path.replace("{asset}", "main.js")
 
     def status(headers: dict[str, str]) -> int:
         answer = client.request(method, path, headers=headers, follow_redirects=False)

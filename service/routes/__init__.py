@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from service.routes import (
     catalog,
+    dashboard,
     events,
     history,
     operations,
@@ -20,4 +21,5 @@ ROUTERS: dict[str, APIRouter] = {
     "snapshot": snapshot.router,
     "catalog": catalog.router,
     "operations": operations.router,
+    "dashboard": dashboard.router,
 }

@@ -1,0 +1,109 @@
+/** The form that creates a session, built from the catalogue: what the service adds appears here. */
+
+import { sessionPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, fill, set } from "./dom.js";
+import { choice, Field, line, optionField, sentence } from "./fields.js";
+import { problemBox } from "./problem.js";
+import { toSession } from "./router.js";
+
+const NAMING = "Letters, digits, dots, _ and -, beginning with a letter or a digit.";
+
+/** Ask for a config and create a session of it; resolves to its name, or to null. */
+export async function createSession({ api, catalog }) {
+  const form = new Form(await catalog());
+  const submit = () => form.submit(api);
+  return ask({ title: "New session", content: form.element, action: "Create", submit, wide: true });
+}
+
+class Form {
+  #options = [];
+
+  constructor({ models, algorithms, defaults }) {
+    Object.assign(this, { models, algorithms });
+    const names = (them) => them.map((one) => one.name);
+    this.name = new Field("/name", "Name", set(line(""), { autofocus: true }), NAMING);
+    this.model = new Field("/model", "Model", choice(names(models), "linear"));
+    this.algorithm = new Field("/algorithm", "Algorithm", choice(names(algorithms), defaults.algorithm));
+    this.dim = new Field("/dim", "Features (dim)", line("from the first sample", "numeric"));
+    this.eta0 = new Field("/eta0", "First step size (eta0)", line(String(defaults.eta0 ?? "its own"), "decimal"));
+    this.regret = new Field("/regret", "regret", choice([["", "default"], "exact", "off"], ""), `Default: ${defaults.regret}.`);
+    this.#build();
+    this.#chosen();
+  }
+
+  /** Create it. Resolves to the name, or shows what is wrong and resolves to undefined. */
+  async submit(api) {
+    fill(this.told);
+    for (const field of this.#fields()) field.wrong(null);
+    const missing = this.#fields().find((field) => field.needed && field.value === undefined);
+    if (this.name.value === undefined) return this.name.wrong("A session needs a name.");
+    if (missing) return missing.wrong("This one is needed.");
+    try {
+      await api.send("PUT", sessionPath(this.name.value), this.#config());
+      return this.name.value;
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  #build() {
+    const two = (...fields) => el("div", { class: "fields two" }, fields.map((one) => one.element));
+    this.needed = el("div", { class: "fields two" });
+    this.further = el("div", { class: "fields two" });
+    this.more = el("details", { class: "more" }, el("summary", {}, "More options"), this.further);
+    this.told = el("div");
+    const main = [this.name.element, two(this.model, this.algorithm, this.dim, this.eta0)];
+    this.element = el("div", { class: "fields" }, main, this.needed, this.more, this.told);
+    for (const { control } of [this.model, this.algorithm]) {
+      control.addEventListener("change", () => this.#chosen());
+    }
+  }
+
+  #chosen() {
+    const model = named(this.models, this.model.value);
+    const algorithm = named(this.algorithms, this.algorithm.value);
+    this.model.hint(`${sentence(model.summary)} y: ${model.domain}.`);
+    this.algorithm.hint(sentence(algorithm.summary));
+    this.eta0.hint(algorithm.learns_step_size ? "Where it starts; it is learnt from there." : "It stays as it is.");
+    set(this.dim.element, { hidden: !model.features });
+    this.#options = [...model.options, ...algorithm.options].map(optionField);
+    const elements = (needed) => this.#options.filter((one) => one.needed === needed).map((one) => one.element);
+    fill(this.needed, elements(true));
+    fill(this.further, elements(false), this.regret.element);
+  }
+
+  #config() {
+    const { features } = named(this.models, this.model.value);
+    const plain = [this.model, this.algorithm, this.eta0, this.regret, ...(features ? [this.dim] : [])];
+    const config = Object.fromEntries(plain.map((field) => [field.at.slice(1), field.value]));
+    const given = this.#options.filter((field) => field.value !== undefined);
+    return { ...config, options: Object.fromEntries(given.map((field) => [field.name, field.value])) };
+  }
+
+  #fields() {
+    return [this.name, this.model, this.algorithm, this.dim, this.eta0, this.regret, ...this.#options];
+  }
+
+  #refused(error) {
+    const named = (error.problem?.errors ?? []).filter((one) => this.#mark(one));
+    if (named.length) return;
+    const name = this.name.value;
+    const exists = error.problem?.type?.endsWith(":session-exists");
+    const leave = () => this.element.closest("dialog").close();
+    const open = el("a", { href: toSession(name), on: { click: leave } }, `Open ${name}`);
+    fill(this.told, problemBox(error), exists ? el("p", {}, open) : null);
+  }
+
+  #mark({ pointer, parameter, detail }) {
+    const at = pointer || `/${parameter}`;
+    const field = this.#fields().find((one) => one.at === at);
+    if (field && !this.needed.contains(field.element)) this.more.open ||= this.more.contains(field.element);
+    field?.wrong(detail);
+    return field !== undefined;
+  }
+}
+
+function named(them, name) {
+  return them.find((one) => one.name === name);
+}

@@ -1,0 +1,114 @@
+/** The crosshair of a chart: values at a t, found by pointer, finger or arrow keys. */
+
+import { el, fill, set, svg } from "./dom.js";
+import { count, isNumber } from "./format.js";
+import { swatch } from "./legend.js";
+
+const APART = 12;
+
+/** Follows the pointer over `frame` and reads the series that are drawn in it. */
+export class Crosshair {
+  #series = [];
+  #place = null;
+  #area = null;
+  #times = [];
+  #t = null;
+
+  constructor(frame, plot, describe) {
+    this.describe = describe;
+    this.rule = svg("line", { class: "rule" });
+    this.dots = svg("g", { class: "dots" });
+    this.layer = svg("g", { class: "crosshair", visibility: "hidden" }, this.rule, this.dots);
+    plot.append(this.layer);
+    this.readout = el("div", { class: "readout", hidden: true, "aria-live": "polite" });
+    frame.append(this.readout);
+    frame.addEventListener("pointermove", (event) => this.#follow(event, frame));
+    frame.addEventListener("pointerdown", (event) => this.#follow(event, frame));
+    frame.addEventListener("pointerleave", () => this.#move(null));
+    frame.addEventListener("blur", () => this.#move(null));
+    frame.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** The chart was drawn anew: stay at the same t. */
+  show(series, place, area) {
+    [this.#series, this.#place, this.#area] = [series, place, area];
+    this.#times = place ? times(series).filter((t) => Number.isFinite(place.x(t))) : [];
+    this.#move(this.#t);
+  }
+
+  #follow(event, frame) {
+    if (!this.#times.length) return;
+    const across = event.clientX - frame.getBoundingClientRect().left;
+    const index = nearest(this.#times.map(this.#place.x), across);
+    this.#move(this.#times[index]);
+  }
+
+  #key(event) {
+    if (!this.#times.length) return;
+    const last = this.#times.length - 1;
+    const at = this.#t === null ? last : nearest(this.#times, this.#t);
+    const step = event.shiftKey ? 10 : 1;
+    const goal = { ArrowLeft: at - step, ArrowRight: at + step, Home: 0, End: last };
+    if (event.key === "Escape") this.#move(null);
+    if (!(event.key in goal)) return;
+    event.preventDefault();
+    this.#move(this.#times[Math.min(last, Math.max(0, goal[event.key]))]);
+  }
+
+  #move(t) {
+    this.#t = t;
+    const hidden = t === null || !this.#times.length;
+    set(this.layer, { visibility: hidden ? "hidden" : "visible" });
+    set(this.readout, { hidden });
+    if (hidden) return;
+    const { x, y } = this.#place;
+    const across = x(t).toFixed(1);
+    set(this.rule, { x1: across, x2: across, y1: this.#area.top, y2: this.#area.bottom });
+    const found = this.#series.map((one) => ({ name: one.name, ...valueAt(one, t) }));
+    fill(this.dots, found.map((one, i) => dot(one, i, x, y)));
+    const lines = found.map((one, i) => this.#line(one, i));
+    fill(this.readout, el("p", { class: "readout-t" }, `t ${count(t)}`), el("dl", {}, lines));
+    this.#stand(x(t));
+  }
+
+  /** Beside the rule, on the side that has more room, and never outside. */
+  #stand(across) {
+    const { left, right } = this.#area;
+    const width = this.readout.offsetWidth;
+    const wanted = across > (left + right) / 2 ? across - width - APART : across + APART;
+    this.readout.style.left = `${Math.max(0, Math.min(right - width, wanted))}px`;
+  }
+
+  #line({ name, value }, i) {
+    const alone = this.#series.length === 1;
+    const label = el("dt", { class: alone ? "unseen" : null }, swatch(i), el("span", {}, name));
+    return el("div", {}, label, el("dd", {}, this.describe(value)));
+  }
+}
+
+function times(series) {
+  return [...new Set(series.flatMap((one) => one.t))].sort((a, b) => a - b);
+}
+
+/** A series has no value where it has not been: after its last t, before its first. */
+function valueAt({ t: known, values }, t) {
+  if (!known.length || t < known[0] || t > known.at(-1)) return { t, value: null };
+  const index = nearest(known, t);
+  return { t: known[index], value: values[index] };
+}
+
+function nearest(sorted, goal) {
+  let [low, high] = [0, sorted.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= goal) low = middle;
+    else high = middle;
+  }
+  return Math.abs(sorted[high] - goal) < Math.abs(sorted[low] - goal) ? high : low;
+}
+
+function dot({ t, value }, i, x, y) {
+  const [cx, cy] = [x(t), isNumber(value) ? y(value) : NaN];
+  if (!Number.isFinite(cx) || !Number.isFinite(cy)) return null;
+  return svg("circle", { class: `series series-${i + 1}`, r: 3.5, cx, cy });
+}

@@ -1,0 +1,42 @@
+/** Samples to begin with: made up, but such as a session's model takes. */
+
+const [FEW, LINES] = [2, 20];
+
+/** Lines of CSV that a model takes, y last. */
+export function exampleLines(model, dim, options = {}) {
+  const width = model.features ? dim ?? FEW : 0;
+  const slopes = Array.from({ length: width }, (_, k) => Math.sin(2.4 * (k + 1)));
+  return Array.from({ length: LINES }, () => {
+    const x = slopes.map(() => round(gaussian()));
+    const score = slopes.reduce((sum, slope, k) => sum + slope * x[k], 0);
+    return [...x, label(model, score, options)].join(", ");
+  }).join("\n");
+}
+
+/** One sample as a value: `{x, y}`, or `{y}` for a model without features. */
+export function exampleSample(model, dim) {
+  const y = takes(model, "class") ? 0 : takes(model, "0 or more") ? 3 : 1;
+  if (!model.features) return { y };
+  return { x: Array.from({ length: dim ?? FEW }, (_, k) => [0.5, -1.2][k] ?? round(Math.sin(k))), y };
+}
+
+function label(model, score, { classes = 2 }) {
+  const noisy = score + 0.3 * gaussian();
+  if (takes(model, "class")) return noisy > 0.4 ? classes - 1 : noisy < -0.4 ? 0 : 1 % classes;
+  if (takes(model, "0 or more")) return Math.max(0, Math.round(Math.exp(noisy / 2)));
+  if (takes(model, "0 or 1")) return Number(noisy > (model.features ? 0 : -0.1));
+  return round(model.features ? noisy : 3 + noisy);
+}
+
+function takes({ domain }, words) {
+  return domain.includes(words);
+}
+
+function gaussian() {
+  const [u, v] = [1 - Math.random(), Math.random()];
+  return Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v);
+}
+
+function round(value) {
+  return Math.round(value * 1000) / 1000;
+}

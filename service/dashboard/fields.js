@@ -1,0 +1,75 @@
+/** Fields of a form: a control with its label, a hint, and room for what is wrong with it. */
+
+import { el, say, set } from "./dom.js";
+
+let made = 0;
+
+/** A field; `at` is the JSON pointer by which a problem names it. */
+export class Field {
+  constructor(at, label, control, hint = "") {
+    const id = `field-${(made += 1)}`;
+    Object.assign(this, { at, control });
+    set(control, { id, "data-at": at, "aria-describedby": `${id}-hint ${id}-wrong` });
+    const tick = control.type === "checkbox";
+    const name = el("label", { for: id }, label);
+    this.note = el("p", { class: "hint", id: `${id}-hint` }, hint);
+    this.fault = el("p", { class: "wrong", id: `${id}-wrong` });
+    const top = tick ? [control, name] : [name, control];
+    this.element = el("div", { class: tick ? "field flag" : "field" }, top, this.note, this.fault);
+  }
+
+  /** Explain the field. */
+  hint(text) {
+    say(this.note, text);
+  }
+
+  /** Say what is wrong with it, or null for nothing. */
+  wrong(text) {
+    set(this.control, { "aria-invalid": text ? "true" : null });
+    say(this.fault, text ? capital(text) : "");
+    if (text) this.control.focus();
+  }
+
+  /** What it says: a number, a text, a truth; undefined if it was left alone. */
+  get value() {
+    const { control } = this;
+    if (control.type === "checkbox") return control.checked === this.usual ? undefined : control.checked;
+    const text = control.value.trim();
+    if (text === "") return undefined;
+    return control.inputMode && Number.isFinite(Number(text)) ? Number(text) : text;
+  }
+}
+
+/** The field of an option of the catalogue. */
+export function optionField({ name, summary, kind, values, default: usual, needed }) {
+  const free = kind === "whole" || kind === "real";
+  const hint = `${sentence(summary)} ${free ? sentence(values) : ""}`;
+  const made = new Field(`/options/${name}`, name, controlOf(kind, values, usual, needed), hint);
+  return Object.assign(made, { name, needed, usual });
+}
+
+/** A list to choose from; each choice is a value or `[value, label]`. */
+export function choice(choices, chosen) {
+  const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));
+  return el("select", {}, pairs.map(([value, label]) => el("option", { value, selected: value === chosen }, label)));
+}
+
+/** A line to write in; what holds by default stands in it faintly. */
+export function line(placeholder, inputmode = null) {
+  return el("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder, inputmode });
+}
+
+/** A text as a sentence. */
+export function sentence(text) {
+  return text ? `${capital(text)}.` : "";
+}
+
+function controlOf(kind, values, usual, needed) {
+  if (kind === "flag") return el("input", { type: "checkbox", checked: usual === true });
+  if (kind !== "choice") return line(needed ? "needed" : String(usual), kind === "whole" ? "numeric" : "decimal");
+  return choice([["", `default (${usual})`], ...values.replace(/^one of /, "").split(", ")], "");
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,43 @@
+/** The numbers of a session as they stand, side by side. */
+
+import { el, say } from "./dom.js";
+import { count, number, perSecond } from "./format.js";
+
+const SHOWN = [
+  ["t", "t", "samples learnt"],
+  ["rate", "samples/s", "over the last seconds"],
+  ["eta", "η", ""],
+  ["loss", "mean loss", ""],
+  ["ml", "regret", "against the best so far"],
+  ["fixed", "regret", "against the best fixed θ"],
+];
+
+/** A strip of figures. */
+export class Stats {
+  constructor() {
+    this.parts = new Map(SHOWN.map(([id, label, note]) => [id, part(id, label, note)]));
+    this.element = el("dl", { class: "stats" }, [...this.parts.values()].map((one) => one.element));
+  }
+
+  /** Show a state, and how fast t moves. */
+  show(state, rate) {
+    this.#say("t", count(state.t));
+    this.#say("rate", perSecond(rate));
+    this.#say("eta", number(state.eta), `log η ${number(state.log_eta)}`);
+    this.#say("loss", number(state.loss.mean), `total ${number(state.loss.total)}`);
+    this.#say("ml", number(state.regret.ml));
+    this.#say("fixed", number(state.regret.best_fixed));
+  }
+
+  #say(id, text, note) {
+    const { value, remark } = this.parts.get(id);
+    say(value, text);
+    if (note !== undefined) say(remark, note);
+  }
+}
+
+function part(id, label, note) {
+  const value = el("dd", { "data-stat": id }, "–");
+  const remark = el("dd", { class: "remark" }, note);
+  return { value, remark, element: el("div", {}, el("dt", {}, label), value, remark) };
+}

@@ -1,0 +1,50 @@
+/** The recent past of the sessions on a page, asked for when one moved, a few at a time. */
+
+import { sessionPath } from "./api.js";
+
+const [AT_ONCE, APART, POINTS] = [3, 3000, 48];
+
+/** Keeps `{t, loss, eta, regret}` by name. */
+export class Trends {
+  #known = new Map();
+
+  constructor(api) {
+    this.api = api;
+  }
+
+  /** What is known of a session, or null. */
+  of(name) {
+    return this.#known.get(name) ?? null;
+  }
+
+  /** Bring those up to date that moved; `tell(name)` after each. */
+  async follow(rows, signal, tell) {
+    const waiting = rows.filter((row) => this.#isDue(row));
+    const work = async () => {
+      for (let row = waiting.shift(); row; row = waiting.shift()) {
+        await this.#load(row.name, signal);
+        tell(row.name);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  }
+
+  #isDue({ name, t }) {
+    const known = this.of(name);
+    return !known || (known.t !== t && performance.now() - known.asked > APART);
+  }
+
+  async #load(name, signal) {
+    const asked = performance.now();
+    const path = sessionPath(name, `/history?points=${POINTS}&theta=`);
+    const past = await this.api.get(path, { signal }).catch(() => null);
+    if (signal.aborted) return;
+    if (past === null) this.#known.set(name, { t: null, asked, loss: [], eta: null, regret: null });
+    else this.#known.set(name, { asked, ...summary(past) });
+  }
+}
+
+function summary({ t, loss, eta, regret }) {
+  const mean = loss.map((total, i) => (t[i] ? total / t[i] : null));
+  return { t: t.at(-1), loss: mean, eta: eta.at(-1), regret: regret?.at(-1) ?? null };
+}
