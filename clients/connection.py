@@ -13,7 +13,7 @@ import typer
 
 from clients import Client, LLRError, Unreachable
 from clients.sdk.handle import NAME
-from clients.sdk.wire import address
+from clients.sdk.wire import KEY, address
 
 REFUSED, USAGE, UNREACHABLE, STOPPED = 1, 2, 3, 130
 LOCAL = "http://127.0.0.1:8080"
@@ -33,12 +33,24 @@ def _address(url: str) -> str:
 
 
 def _name(name: str | None) -> str | None:
-    if name is not None and not NAME.fullmatch(name):
+    if name is not None:
+        _names([name])
+    return name
+
+
+def _names(names: list[str]) -> list[str]:
+    if not all(map(NAME.fullmatch, names)):
         raise typer.BadParameter(
             "a session's name has 1 to 128 letters, digits, dots, _ and -, and starts with a letter"
             " or a digit"
         )
-    return name
+    return names
+
+
+def _key(key: str | None) -> str | None:
+    if key is not None and not KEY.fullmatch(key):
+        raise typer.BadParameter("a key has visible ASCII characters only, and at least one")
+    return key
 
 
 Url = Annotated[
@@ -46,10 +58,19 @@ Url = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option("--key", envvar="LLR_KEY", show_default=False, help="An API key, if needed."),
+    typer.Option(
+        "--key",
+        envvar="LLR_KEY",
+        callback=_key,
+        show_default=False,
+        help="An API key, if needed.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Named = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
+ManyNamed = Annotated[
+    list[str], typer.Argument(metavar="NAME...", callback=_names, help="The sessions.")
+]
 MaybeNamed = Annotated[
     str | None, typer.Option("--session", metavar="NAME", callback=_name, help="The session.")
 ]

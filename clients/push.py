@@ -1,6 +1,7 @@
 """`llr push`: send a file of samples to a session, and go on where it stopped."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,8 +22,8 @@ def _format(given: str | None) -> str | None:
 
 
 def _there(file: Path) -> Path:
-    if file != STDIN and not file.is_file():
-        raise typer.BadParameter(f"there is no file {file}")
+    if file != STDIN and not (file.is_file() and os.access(file, os.R_OK)):
+        raise typer.BadParameter(f"there is no file {file} that can be read")
     return file
 
 
@@ -86,7 +87,7 @@ def push(
         known_as = producer or producer_of(client, pushing.name, file, kind, chosen)
         target = client.session(pushing.name, producer=known_as)
         with pushing, opened(file, kind, chosen, delimiter) as source:
-            pushing.begin(target.acked(), source.total)
+            pushing.begin(target.acked() if known_as else None, source.total)
             send(source, target, pushing, block)
         pushing.report(target.state(), as_json)
 

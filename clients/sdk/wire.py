@@ -6,6 +6,7 @@ awaits them.
 """
 
 import json
+import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from clients.sdk.retries import Attempts, Clock
 
 R = TypeVar("R")
 JSON = "application/json"
+KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,10 @@ class Wire:
     patience: float
     clock: Clock
     on_retry: Callable[[LLRError, float], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.key is not None and not KEY.fullmatch(self.key):
+            raise ValueError("a key has visible ASCII characters only, and at least one")
 
     def request(
         self,
