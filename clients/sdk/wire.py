@@ -124,7 +124,7 @@ class Wire:
                 if response.is_success:
                     return Reply(response, retried)
                 error = errors.of(response)
-            except httpx.TransportError as lost:
+            except httpx.RequestError as lost:
                 error = Unreachable(f"{self.url} does not answer: {_told(lost)}")
                 error.__cause__ = lost
             error.retried = retried
@@ -139,7 +139,7 @@ class Wire:
 
 def advance(talk: Talk[Any], outcome: Any) -> Send | Sleep | NextLine | Give:
     """Tell a talk what came of its last wish; returns the next. Ends with StopIteration."""
-    if isinstance(outcome, httpx.TransportError):
+    if isinstance(outcome, httpx.RequestError):
         return talk.throw(outcome)
     return talk.send(outcome)
 
@@ -174,7 +174,7 @@ def _plain(value: Any) -> Any:
 ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 
-def _told(lost: httpx.TransportError) -> str:
+def _told(lost: httpx.RequestError) -> str:
     """What happened, in words, also for errors that come without any."""
     if isinstance(lost, httpx.TimeoutException):
         return "timed out"
