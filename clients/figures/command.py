@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clients import Client, LLRError
-from clients.replay.command import Key, Url
+from clients import LLRError
+from clients.replay.command import Key, Url, connect
+from clients.replay.feeding import Pace
 
 
 def figures(
@@ -24,9 +25,7 @@ def figures(
 
     errors = Console(stderr=True)
     try:
-        with Client(
-            url, key, on_retry=lambda error, _: errors.print(f"waiting: {error}")
-        ) as client:
+        with connect(url, key, errors, Pace()) as client:
             page = draw(client, out, seed, errors)
     except (LLRError, OSError) as error:
         errors.print(f"llr figures: {error}", style="red", highlight=False)

@@ -1,6 +1,5 @@
 """From the sessions of a replay to a folder of figures and the page that shows them."""
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -40,10 +39,9 @@ def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
 
 def collect(client: Client, seed: int, progress: Progress) -> Runs:
     """The runs of every session that is there."""
-    there = {session.name for session in client.sessions()}
-    wanted = [e for e in paper(seed, auto=True) if e.name in there]
+    there = {(listed.name, listed.model, listed.algorithm) for listed in client.sessions()}
+    wanted = [e for e in paper(seed, auto=True) if (e.name, e.model, e.algorithm) in there]
     bar = progress.add_task("sessions", total=len(wanted))
-
     found: list[Run] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for run in pool.map(partial(fetch, client), wanted):
@@ -55,11 +53,10 @@ def collect(client: Client, seed: int, progress: Progress) -> Runs:
 def complain(console: Console, runs: Runs, seed: int, auto: bool) -> None:
     """Say what is missing in the figures."""
     missing = len(paper(seed, auto)) - len(runs)
-    unfinished = Counter(run.ended for run in runs)["unfinished"]
     if missing > 0:
         console.print(f"{missing} sessions are not there: llr replay all makes them")
-    if unfinished:
-        console.print(f"{unfinished} sessions are not finished: llr replay all goes on with them")
+    if runs.unfinished():
+        console.print(f"{runs.unfinished()} sessions are behind: llr replay all goes on with them")
 
 
 def bars(console: Console) -> Progress:

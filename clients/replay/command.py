@@ -13,6 +13,7 @@ from clients.replay.campaign import Campaign, bars
 from clients.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
 from clients.replay.feeding import Pace
 from clients.replay.results import Result, report, summary
+from clients.sdk.retries import Clock
 
 LONG_TABLE = 40
 Url = Annotated[str, typer.Option(envvar="LLR_URL", help="Where the service is.")]
@@ -56,16 +57,14 @@ def replay(
 
     Running it again goes on where it stopped. A session that diverges is a result, not an error.
     """
-    errors = Console(stderr=True)
+    errors, pace = Console(stderr=True), Pace(rate)
     try:
-        with Client(
-            url, key, on_retry=lambda error, _: errors.print(f"waiting: {error}")
-        ) as client:
+        with connect(url, key, errors, pace) as client:
             chosen = choose(client, stream, algorithm, eta0, samples, seed)
             if fresh:
                 delete(client, chosen)
             with bars(errors) as progress:
-                results = Campaign(client, Pace(rate), progress, at_once).run(chosen)
+                results = Campaign(client, pace, progress, at_once).run(chosen)
     except LLRError as error:
         errors.print(f"llr replay: {error}", style="red", highlight=False)
         raise typer.Exit(1) from None
@@ -73,6 +72,15 @@ def replay(
         errors.print("stopped; the same command goes on from here")
         raise typer.Exit(130) from None
     show(results, as_json)
+
+
+def connect(url: str, key: str | None, errors: Console, pace: Pace) -> Client:
+    """A client that says when it waits for the service, and does not wait when all is to stop."""
+
+    def tell(error: LLRError, _: float) -> None:
+        errors.print(f"waiting: {error}", highlight=False)
+
+    return Client(url, key, on_retry=tell, clock=Clock(sleep=pace.pause))
 
 
 def choose(
