@@ -13,6 +13,7 @@ import typer
 
 from clients import Client, LLRError, Unreachable
 from clients.sdk.handle import NAME
+from clients.sdk.retries import Clock
 from clients.sdk.wire import KEY, address
 
 REFUSED, USAGE, UNREACHABLE, STOPPED = 1, 2, 3, 130
@@ -83,6 +84,7 @@ def service(
     patience: float | None = None,
     on_retry: Callable[[LLRError, float], None] | None = None,
     hint: Callable[[], str] = str,
+    clock: Clock | None = None,
 ) -> Iterator[Client]:
     """A client for a command's block; its errors end the command as they should.
 
@@ -92,10 +94,11 @@ def service(
         patience: seconds of trying again; a few if left out.
         on_retry: told of each further try.
         hint: what else the line that says why is to say.
+        clock: time and chance.
     """
     try:
         seconds = SHORT if patience is None else patience
-        with Client(url, key, patience=seconds, on_retry=on_retry) as client:
+        with Client(url, key, patience=seconds, on_retry=on_retry, clock=clock) as client:
             yield client
     except Unreachable as error:
         end(UNREACHABLE, f"{error}{hint()}")
@@ -103,6 +106,12 @@ def service(
         end(REFUSED, f"{error}{hint()}")
     except KeyboardInterrupt:
         end(STOPPED, f"stopped{hint()}")
+
+
+def reach(url: str, key: str | None) -> None:
+    """Tell at once of a wrong address; only a service that was there is waited for."""
+    with service(url, key) as client:
+        client.version()
 
 
 def end(code: int, why: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from flaky import InProcess
 from matplotlib.figure import Figure
+from rich.console import Console
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -18,9 +20,11 @@ from typer.testing import CliRunner
 import llr
 from clients import Client
 from clients.cli import app
+from clients.connection import BadData
 from clients.figures import gallery
 from clients.figures.bent import Bend
 from clients.figures.beside_auto import beside_auto
+from clients.figures.drawing import draw
 from clients.figures.hand_tuned import hand_tuned
 from clients.figures.panels import RED, colour, styled
 from clients.figures.quadratic import quadratic, stability
@@ -152,12 +156,12 @@ def test_the_red_line_is_the_comparator_of_the_regret(stream: str) -> None:
     assert losses.sum() == pytest.approx(learner.loss.total - learner.regret.ml, rel=1e-6)
 
 
-@pytest.mark.parametrize("draw", [trajectories, regrets])
+@pytest.mark.parametrize("of_decades", [trajectories, regrets])
 @pytest.mark.parametrize("stream", MODELS)
 def test_originals_are_above_their_llr_versions_and_every_decade_is_there(
-    runs: Runs, stream: str, draw: object
+    runs: Runs, stream: str, of_decades: Callable[[Runs, str], Figure]
 ) -> None:
-    figure = draw(runs, stream)  # type: ignore[operator]
+    figure = of_decades(runs, stream)
     assert titles(figure) == ["SG", "SVRG", "SG/AG", "SVRG/AG"]
     assert [len(curves(figure, panel)) for panel in range(4)] == [len(DECADES)] * 4
     assert len(figure.legends) == 1
@@ -333,3 +337,14 @@ def test_without_a_replay_there_is_nothing_to_draw(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "llr replay all" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file is in the way")
+    with (
+        TestClient(App(Settings(store="memory:"))) as service,
+        Client("http://testserver", transport=InProcess(service)) as client,
+    ):
+        feed(client, Experiment("gaussian", "sg", 1e-3, 20), Pace(), lambda _: None)
+        with pytest.raises(BadData, match="cannot be a folder"):
+            draw(client, tmp_path / "out", 0, Console(quiet=True))

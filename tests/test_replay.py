@@ -5,6 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -318,13 +319,22 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(address: str) -> None:
         assert session.state().t == before + 10
 
 
-def test_ctrl_c_does_not_wait_for_a_service_that_is_not_there() -> None:
+def test_ctrl_c_does_not_wait_for_a_service_that_went_away() -> None:
+    words = ("replay", "gaussian", "--rate", "20", "--url")
+    with ExitStack() as its_life, ExitStack() as ours:
+        url = its_life.enter_context(serving("memory:"))
+        process, terminal = ours.enter_context(at_a_terminal(*words, f"http://{url}"))
+        until(terminal, b"regret")
+        its_life.close()
+        until(terminal, b"waiting")
+        os.write(terminal, b"\x03")
+        until(terminal, b"goes on")
+        assert process.wait() == 130
+
+
+def test_a_service_that_is_not_there_is_told_at_once() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        for stream in ("gaussian", "all"):
-            with at_a_terminal("replay", stream, "--url", url) as (process, terminal):
-                until(terminal, b"waiting")
-                os.write(terminal, b"\x03")
-                until(terminal, b"goes on")
-                assert process.wait() == 130
+        told = replay(f"http://127.0.0.1:{nobody.getsockname()[1]}", "gaussian", code=3)
+    assert told.startswith("llr: ")
+    assert "does not answer" in told

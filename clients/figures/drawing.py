@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from clients import Client, LLRError
+from clients import Client
+from clients.connection import BadData
 from clients.figures import gallery
 from clients.figures.page import write_page
 from clients.figures.panels import styled
@@ -18,23 +19,26 @@ from clients.replay.experiments import paper
 AT_ONCE = 2
 
 
-class NothingToDraw(LLRError):
-    """The service has no session of a replay."""
-
-
 def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
     """Fetch what there is, draw what can be drawn; where the page is."""
     with bars(console) as progress:
         runs = collect(client, seed, progress)
         if not len(runs):
-            raise NothingToDraw("the service has no session of a replay: run llr replay all first")
+            raise BadData("the service has no session of a replay: run llr replay all first")
         pictures = [picture for picture in gallery.paper() if picture.is_possible(runs)]
-        out.mkdir(parents=True, exist_ok=True)
+        _make(out)
         with styled():
             for picture in progress.track(pictures, description="figures"):
                 gallery.save(picture.draw(runs), out, picture.name)
     complain(console, runs, seed, has_auto(client))
     return write_page(out, pictures, f"Drawn from {len(runs)} sessions, seed {seed}.")
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadData(f"{out} cannot be a folder for figures: {wrong.strerror}") from None
 
 
 def collect(client: Client, seed: int, progress: Progress) -> Runs:
