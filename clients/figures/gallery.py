@@ -81,8 +81,8 @@ SEE = {
     "quadratic": "The learnt step size falls below the stable 10⁻⁸ in some 20 samples and then"
     " only with f(t), but θ has been through 10²⁸ (SG/AG) and 10⁴⁹ (SVRG/AG) by then; the fixed"
     " step diverges. SVRG does not divide by f(t), so its curve goes lower.",
-    "beside-auto": "The LLR algorithms' regret hangs on η₀; auto (black) is given no step size and"
-    " is to be compared with the best of the colours.",
+    "beside-auto": "The LLR algorithms' regret hangs on η₀; auto (black), which is given none,"
+    " stays with the best of the colours on all three streams.",
 }
 
 

@@ -4,13 +4,12 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from clients import State
-from clients.replay.experiments import Experiment
+from clients.replay.experiments import Experiment, theta_of
 
 WORDS = ("stream", "algorithm", "outcome")
 NUMBERS = ("eta0", "t", "theta\nerror", "learnt\neta", "mean\nloss", "regret\nml")
@@ -40,9 +39,9 @@ class Result(NamedTuple):
     @property
     def error(self) -> float:
         """‖θ − truth‖, over ‖truth‖ where that is not 0."""
-        truth = self.experiment.source().truth
-        distance = np.ravel(np.asarray(self.state.theta, dtype=np.float64)) - truth
-        return math.hypot(*distance) / (math.hypot(*truth) or 1.0)
+        stream = self.experiment.source()
+        distance = theta_of(stream, self.state) - stream.truth
+        return math.hypot(*distance) / (math.hypot(*stream.truth) or 1.0)
 
     def members(self) -> dict[str, Any]:
         """As JSON has it; numbers are finite or null."""
