@@ -238,7 +238,7 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_forgotten(page: Page) -> None:
             page.click("#forget")
             page.says("dialog", "This service asks for an API key")
             page.press("Escape")
-            page.says(".connection", "Refused")
+            page.says(".connection", "Key needed")
             assert page.run("sessionStorage.length") == 0
 
 
@@ -334,6 +334,54 @@ def test_the_snippets_of_a_session_run(service: httpx.Client, page: Page) -> Non
         script = page.text(".snippets code")
         subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)  # noqa: S603
         page.says("[data-stat=t]", "2")
+
+
+def test_numbers_are_short_and_what_is_unknown_is_a_dash(service: httpx.Client, page: Page) -> None:
+    page.open(str(service.base_url))
+    written = page.run(
+        """import("/dashboard/format.js").then(({ number, count, power }) => [
+            ...[null, undefined, NaN, 0, 0.5, 0.00001234567, -1234.5, 1e58].map((v) => number(v)),
+            count(1234567), count(null), power(-12)])"""
+    )
+    assert written[:3] == ["–"] * 3
+    assert written[3:8] == ["0", "0.5", "1.235e−5", "−1,235", "1e58"]
+    assert written[8:] == ["1,234,567", "–", "10⁻¹²"]
+
+
+def test_the_largest_coordinates_are_named_whatever_the_shape_of_theta(
+    service: httpx.Client, page: Page
+) -> None:
+    page.open(str(service.base_url))
+    shapes = [[0.1, -3, 2], [[0.1, 5], [-4, 0]], {"age": 1, "<b>": -2, "city=Bern": 0.5}, None]
+    named = page.run(
+        f"""import("/dashboard/theta.js").then(({{ coordinates, largest }}) =>
+            {json.dumps(shapes)}.map((theta) => {{
+                const all = coordinates(theta);
+                return largest(theta, 2).map((i) => all[i].label);
+            }}))"""
+    )
+    assert named == [["θ[1]", "θ[2]"], ["θ[0, 1]", "θ[1, 0]"], ["age", "<b>"], []]
+
+
+@pytest.mark.parametrize(
+    "values", [[1.098, 1.0995], [0, 1e300], [-1e65, 3, 1e65], [5, 5], [1e-9, 1]]
+)
+def test_the_marks_of_an_axis_lie_on_it_and_differ(
+    service: httpx.Client, page: Page, values: list[float]
+) -> None:
+    page.open(str(service.base_url))
+    for kind in ("linear", "log"):
+        marks = page.run(
+            f"""import("/dashboard/scale.js").then(({{ scale }}) => {{
+                const axis = scale("{kind}", {json.dumps(values)});
+                return axis.marks(5).map((one) => [axis.at(one.value), one.label]);
+            }})"""
+        )
+        places = [at for at, _ in marks]
+        assert len(marks) >= 2
+        assert places == sorted(places)
+        assert all(0 <= at <= 1 for at in places)
+        assert len({label for _, label in marks}) == len(marks)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,12 +3,8 @@
 import { button, el, fill, say, set } from "./dom.js";
 import { clock } from "./format.js";
 
-const WORDS = {
-  live: "Live",
-  connecting: "Connecting…",
-  paused: "Paused",
-  refused: "Refused",
-};
+const WORDS = { live: "Live", connecting: "Connecting…", paused: "Paused" };
+const REFUSALS = { 401: "Key needed", 403: "Not allowed", 404: "Not found", 422: "Not found" };
 
 /** Shows a feed's state in the header. */
 export class Connection {
@@ -30,7 +26,7 @@ export class Connection {
     this.#state = state;
     const lost = state.kind === "lost";
     set(this.element, { "data-kind": state.kind });
-    say(this.words, lost ? `Disconnected since ${clock(state.since)}` : WORDS[state.kind]);
+    say(this.words, words(state));
     set(this.again, { hidden: !lost });
     clearInterval(this.#timer);
     this.#count();
@@ -43,4 +39,9 @@ export class Connection {
     const soon = seconds > 0 ? `next try in ${seconds} s` : "reconnecting…";
     say(this.wait, kind === "lost" ? soon : "");
   }
+}
+
+function words({ kind, since, error }) {
+  if (kind === "lost") return `Disconnected since ${clock(since)}`;
+  return kind === "refused" ? (REFUSALS[error.status] ?? "Refused") : WORDS[kind];
 }

@@ -23,6 +23,7 @@ function start() {
 
   const show = (moved) => {
     shown?.close();
+    for (const dialog of document.querySelectorAll("dialog")) dialog.close();
     const { page, names } = parse(location.hash);
     shown = PAGES[page](here, names);
     connection.retry = () => shown.feed.now();
