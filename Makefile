@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test check serve torture bench clean
+.PHONY: demo test check serve torture bench rehearse clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -21,6 +21,10 @@ serve: .venv/run
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
 torture: .venv/dev
 	$(BIN)/python -m tests.torture $(TORTURE)
+
+# the Dockerfile's instructions in a scratch folder, where there is no engine to build it
+rehearse: .venv/dev
+	$(BIN)/python tests/rehearsal.py
 
 # beside what people would use instead, some ten minutes: BENCH=--quick for the service in two
 bench: .venv/bench

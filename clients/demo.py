@@ -12,7 +12,6 @@ import typer
 from rich.console import Console
 
 from clients import Client, LLRError
-from clients.connection import REFUSED, STOPPED, BadData, end
 from clients.local_service import LocalService, NoService, local_service
 from clients.replay.campaign import Campaign, bars
 from clients.replay.command import has_auto
@@ -45,10 +44,12 @@ def demo(
             if figures:
                 console.print("figures  ", picture(client, out, seed, errors), highlight=False)
             stay(service, console)
-    except (LLRError, BadData, NoService) as error:
-        end(REFUSED, str(error))
+    except (LLRError, NoService, OSError) as error:
+        errors.print(f"llr demo: {error}", style="red", highlight=False)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        end(STOPPED, "stopped")
+        errors.print("stopped")
+        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -23,10 +23,9 @@ PATIENCE = 3600.0
 
 
 class View:
-    """What is known of a session while it is watched, live or line by line."""
+    """What is known of a session while it is watched."""
 
-    def __init__(self, live: bool) -> None:
-        self.live = live
+    def __init__(self) -> None:
         self._states: deque[tuple[float, State]] = deque(maxlen=KEPT)
         self._trouble = ""
 
@@ -36,9 +35,7 @@ class View:
         self._trouble = ""
 
     def lost(self, error: LLRError, _seconds: float = 0.0) -> None:
-        """The connection broke; it is being made again. In a pipe that is said on stderr, once."""
-        if not self.live and not self._trouble:
-            typer.echo(f"llr: {error}; trying again", err=True)
+        """The connection broke; it is being made again."""
         self._trouble = str(error)
 
     @property
@@ -87,13 +84,12 @@ def watch(
 
     Example: llr watch demo
     """
-    console = Console()
-    view = View(live=console.is_terminal and not as_json)
+    view, console = View(), Console()
     with service(url, key) as client:
         client.session(name).state()  # a wrong name or address is told at once
     with service(url, key, PATIENCE, view.lost) as client:
         states = islice(client.session(name).events(), count)
-        if not view.live:
+        if as_json or not console.is_terminal:
             for state in states:
                 view.saw(state)
                 typer.echo(json.dumps(asdict(state)) if as_json else view.line())

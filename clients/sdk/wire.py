@@ -6,7 +6,6 @@ awaits them.
 """
 
 import json
-import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -19,7 +18,6 @@ from clients.sdk.retries import Attempts, Clock
 
 R = TypeVar("R")
 JSON = "application/json"
-KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True)
@@ -91,10 +89,6 @@ class Wire:
     clock: Clock
     on_retry: Callable[[LLRError, float], None] | None = None
 
-    def __post_init__(self) -> None:
-        if self.key is not None and not KEY.fullmatch(self.key):
-            raise ValueError("a key has visible ASCII characters only, and at least one")
-
     def request(
         self,
         method: str,
@@ -124,7 +118,7 @@ class Wire:
                 if response.is_success:
                     return Reply(response, retried)
                 error = errors.of(response)
-            except httpx.RequestError as lost:
+            except httpx.TransportError as lost:
                 error = Unreachable(f"{self.url} does not answer: {_told(lost)}")
                 error.__cause__ = lost
             error.retried = retried
@@ -139,7 +133,7 @@ class Wire:
 
 def advance(talk: Talk[Any], outcome: Any) -> Send | Sleep | NextLine | Give:
     """Tell a talk what came of its last wish; returns the next. Ends with StopIteration."""
-    if isinstance(outcome, httpx.RequestError):
+    if isinstance(outcome, httpx.TransportError):
         return talk.throw(outcome)
     return talk.send(outcome)
 
@@ -174,7 +168,7 @@ def _plain(value: Any) -> Any:
 ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 
-def _told(lost: httpx.RequestError) -> str:
+def _told(lost: httpx.TransportError) -> str:
     """What happened, in words, also for errors that come without any."""
     if isinstance(lost, httpx.TimeoutException):
         return "timed out"

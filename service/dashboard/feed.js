@@ -69,8 +69,7 @@ export class Feed {
       await this.attempt(signal, () => this.#alive(signal));
       if (this.every === null && !signal.aborted) throw new Error("the stream ended");
       this.#alive(signal);
-      const taken = performance.now() - started;
-      if (!signal.aborted) await this.#sleep(Math.max(this.every, 4 * taken));
+      if (!signal.aborted) await this.#sleep(Math.max(this.every, 4 * (performance.now() - started)));
     } catch (error) {
       if (!signal.aborted) await this.#failed(error);
     }

@@ -33,8 +33,7 @@ export class Field {
   /** What it says: a number, a text, a truth; undefined if it was left alone. */
   get value() {
     const { control } = this;
-    const { checked } = control;
-    if (control.type === "checkbox") return checked === this.usual ? undefined : checked;
+    if (control.type === "checkbox") return control.checked === this.usual ? undefined : control.checked;
     const text = control.value.trim();
     if (text === "") return undefined;
     return control.inputMode && Number.isFinite(Number(text)) ? Number(text) : text;
@@ -52,14 +51,12 @@ export function optionField({ name, summary, kind, values, default: usual, neede
 /** A list to choose from; each choice is a value or `[value, label]`. */
 export function choice(choices, chosen) {
   const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));
-  const option = ([value, label]) => el("option", { value, selected: value === chosen }, label);
-  return el("select", {}, pairs.map(option));
+  return el("select", {}, pairs.map(([value, label]) => el("option", { value, selected: value === chosen }, label)));
 }
 
 /** A line to write in; what holds by default stands in it faintly. */
 export function line(placeholder, inputmode = null) {
-  const plain = { type: "text", autocomplete: "off", spellcheck: "false" };
-  return el("input", { ...plain, placeholder, inputmode });
+  return el("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder, inputmode });
 }
 
 /** A text as a sentence. */
@@ -69,9 +66,8 @@ export function sentence(text) {
 
 function controlOf(kind, values, usual, needed) {
   if (kind === "flag") return el("input", { type: "checkbox", checked: usual === true });
-  if (kind !== "choice") return line(needed ? "needed" : String(usual), "decimal");
-  const names = values.replace(/^one of /, "").split(", ");
-  return choice([["", `default (${usual})`], ...names], "");
+  if (kind !== "choice") return line(needed ? "needed" : String(usual), kind === "whole" ? "numeric" : "decimal");
+  return choice([["", `default (${usual})`], ...values.replace(/^one of /, "").split(", ")], "");
 }
 
 function capital(text) {

@@ -1,0 +1,40 @@
+# The service and its clients in one image: docker build -t llr . (docs/deploy.md)
+FROM python:3.11.13-slim-bookworm AS base
+# Kernels are compiled for this processor, so that they are right for every machine that runs the
+# image and give the same bits on each. Any x86-64 of the last ten years will do; elsewhere build
+# with --build-arg CPU=generic --build-arg CPU_FEATURES=
+ARG CPU=x86-64-v3
+ARG CPU_FEATURES=+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3,+xsave
+ENV PATH=/opt/llr/bin:$PATH \
+    NUMBA_CPU_NAME=$CPU \
+    NUMBA_CPU_FEATURES=$CPU_FEATURES \
+    LLR_KERNELS=/opt/llr/kernels \
+    PYTHONSAFEPATH=1 \
+    PYTHONUNBUFFERED=1
+
+FROM base AS build
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_CONSTRAINT=/src/constraints.txt
+WORKDIR /src
+COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY llr llr
+COPY service service
+COPY clients clients
+RUN python -m venv /opt/llr \
+    && /opt/llr/bin/pip install --no-compile .
+RUN /opt/llr/bin/python -c "import llr; llr.prepare()"
+
+FROM base
+COPY --from=build /opt/llr /opt/llr
+RUN install -d -o 10001 -g 10001 -m 0750 /var/lib/llr
+ENV LLR_HOST=0.0.0.0 \
+    LLR_PORT=8080 \
+    LLR_STORE=sqlite:////var/lib/llr/llr.db
+WORKDIR /var/lib/llr
+VOLUME /var/lib/llr
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+    CMD ["python", "-m", "service.ready"]
+USER 10001:10001
+CMD ["python", "-m", "service"]
