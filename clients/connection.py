@@ -13,7 +13,8 @@ import typer
 
 from clients import Client, LLRError, Unreachable
 from clients.sdk.handle import NAME
-from clients.sdk.wire import address
+from clients.sdk.retries import Clock
+from clients.sdk.wire import KEY, address
 
 REFUSED, USAGE, UNREACHABLE, STOPPED = 1, 2, 3, 130
 LOCAL = "http://127.0.0.1:8080"
@@ -33,12 +34,24 @@ def _address(url: str) -> str:
 
 
 def _name(name: str | None) -> str | None:
-    if name is not None and not NAME.fullmatch(name):
+    if name is not None:
+        _names([name])
+    return name
+
+
+def _names(names: list[str]) -> list[str]:
+    if not all(map(NAME.fullmatch, names)):
         raise typer.BadParameter(
             "a session's name has 1 to 128 letters, digits, dots, _ and -, and starts with a letter"
             " or a digit"
         )
-    return name
+    return names
+
+
+def _key(key: str | None) -> str | None:
+    if key is not None and not KEY.fullmatch(key):
+        raise typer.BadParameter("a key has visible ASCII characters only, and at least one")
+    return key
 
 
 Url = Annotated[
@@ -46,10 +59,19 @@ Url = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option("--key", envvar="LLR_KEY", show_default=False, help="An API key, if needed."),
+    typer.Option(
+        "--key",
+        envvar="LLR_KEY",
+        callback=_key,
+        show_default=False,
+        help="An API key, if needed.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Named = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
+ManyNamed = Annotated[
+    list[str], typer.Argument(metavar="NAME...", callback=_names, help="The sessions.")
+]
 MaybeNamed = Annotated[
     str | None, typer.Option("--session", metavar="NAME", callback=_name, help="The session.")
 ]
@@ -62,6 +84,7 @@ def service(
     patience: float | None = None,
     on_retry: Callable[[LLRError, float], None] | None = None,
     hint: Callable[[], str] = str,
+    clock: Clock | None = None,
 ) -> Iterator[Client]:
     """A client for a command's block; its errors end the command as they should.
 
@@ -71,10 +94,11 @@ def service(
         patience: seconds of trying again; a few if left out.
         on_retry: told of each further try.
         hint: what else the line that says why is to say.
+        clock: time and chance.
     """
     try:
         seconds = SHORT if patience is None else patience
-        with Client(url, key, patience=seconds, on_retry=on_retry) as client:
+        with Client(url, key, patience=seconds, on_retry=on_retry, clock=clock) as client:
             yield client
     except Unreachable as error:
         end(UNREACHABLE, f"{error}{hint()}")
@@ -82,6 +106,12 @@ def service(
         end(REFUSED, f"{error}{hint()}")
     except KeyboardInterrupt:
         end(STOPPED, f"stopped{hint()}")
+
+
+def reach(url: str, key: str | None) -> None:
+    """Tell at once of a wrong address; only a service that was there is waited for."""
+    with service(url, key) as client:
+        client.version()
 
 
 def end(code: int, why: str) -> NoReturn:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from clients import Client, LLRError
+from clients.connection import REFUSED, STOPPED, BadData, end
 from clients.local_service import LocalService, NoService, local_service
 from clients.replay.campaign import Campaign, bars
 from clients.replay.command import has_auto
@@ -44,12 +45,10 @@ def demo(
             if figures:
                 console.print("figures  ", picture(client, out, seed, errors), highlight=False)
             stay(service, console)
-    except (LLRError, NoService, OSError) as error:
-        errors.print(f"llr demo: {error}", style="red", highlight=False)
-        raise typer.Exit(1) from None
+    except (LLRError, BadData, NoService) as error:
+        end(REFUSED, str(error))
     except KeyboardInterrupt:
-        errors.print("stopped")
-        raise typer.Exit(130) from None
+        end(STOPPED, "stopped")
 
 
 @contextmanager

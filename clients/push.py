@@ -1,6 +1,7 @@
 """`llr push`: send a file of samples to a session, and go on where it stopped."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from clients import Client, Problem, Session, SessionNotFound
-from clients.connection import LOCAL, AsJson, BadData, Key, MaybeNamed, Url, service
+from clients.connection import LOCAL, AsJson, BadData, Key, MaybeNamed, Url, reach, service
 from clients.formats import BLOCK, FORMATS, STDIN, Columns, Part, Source, format_of, opened
 from clients.producers import producer_of
 from clients.pushing import Pushing
@@ -21,8 +22,8 @@ def _format(given: str | None) -> str | None:
 
 
 def _there(file: Path) -> Path:
-    if file != STDIN and not file.is_file():
-        raise typer.BadParameter(f"there is no file {file}")
+    if file != STDIN and not (file.is_file() and os.access(file, os.R_OK)):
+        raise typer.BadParameter(f"there is no file {file} that can be read")
     return file
 
 
@@ -78,7 +79,7 @@ def push(
     config["options"] = _options(option or [])
     pushing = Pushing(session or _named_as(file), patience)
     with service(url, key, patience, pushing.waiting, pushing.hint) as client:
-        _reach(url, key)
+        reach(url, key)
         wanted = _takes_features(client, pushing.name, model)
         chosen = Columns(label_column, tuple(columns.split(",")) if columns else None, wanted)
         kind = format_of(file, kind)
@@ -86,7 +87,7 @@ def push(
         known_as = producer or producer_of(client, pushing.name, file, kind, chosen)
         target = client.session(pushing.name, producer=known_as)
         with pushing, opened(file, kind, chosen, delimiter) as source:
-            pushing.begin(target.acked(), source.total)
+            pushing.begin(target.acked() if known_as else None, source.total)
             send(source, target, pushing, block)
         pushing.report(target.state(), as_json)
 
@@ -109,12 +110,6 @@ def _placed(problem: Problem, part: Part) -> Exception:
             place = part.place(int(index[1]) + problem.learnt)
             return BadData(f"{place}: {error['detail']}")
     return problem
-
-
-def _reach(url: str, key: str | None) -> None:
-    """Tell at once of a wrong address; only a service that was there is waited for."""
-    with service(url, key) as client:
-        client.version()
 
 
 def _takes_features(client: Client, name: str, model: str | None) -> bool:

@@ -27,7 +27,7 @@ class Pushing:
     def __init__(self, name: str, patience: float) -> None:
         self.name, self.before, self.sent = name, 0, 0
         self._patience, self._began = patience, time.monotonic()
-        self._away = False
+        self._away = self._goes_on = False
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -46,9 +46,10 @@ class Pushing:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def begin(self, before: int, total: int | None) -> None:
-        """The file is open, and the service has so much of it."""
-        self.before, self._began = before, time.monotonic()
+    def begin(self, before: int | None, total: int | None) -> None:
+        """The file is open, and the service has so much of it; None if that has no meaning."""
+        self.before, self._began = before or 0, time.monotonic()
+        self._goes_on = before is not None
         self._bar.update(self._task, total=total)
         self._bar.start_task(self._task)
         if before:
@@ -76,9 +77,11 @@ class Pushing:
 
     def hint(self) -> str:
         """What to add to the reason of an early end."""
-        if not self.sent + self.before:
+        learnt = self.sent + self.before
+        if not learnt:
             return ""
-        return f"; {self.sent + self.before:,} samples are learnt, the same command goes on there"
+        then = ", the same command goes on there" if self._goes_on else ""
+        return f"; {learnt:,} samples are learnt{then}"
 
     def report(self, state: State, as_json: bool) -> None:
         """The line at the end."""

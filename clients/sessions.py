@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from clients import Listed
-from clients.connection import LOCAL, USAGE, AsJson, Key, Named, Url, end, service
+from clients.connection import LOCAL, USAGE, AsJson, Key, ManyNamed, Named, Url, end, service
 
 app = typer.Typer(
     help="List sessions, show one, delete some.\n\nExample: llr sessions",
@@ -59,7 +59,7 @@ def show(name: Named, as_json: AsJson = False, url: Url = LOCAL, key: Key = None
 
 @app.command()
 def delete(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The sessions.")],
+    names: ManyNamed,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     url: Url = LOCAL,
     key: Key = None,

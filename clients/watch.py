@@ -23,9 +23,10 @@ PATIENCE = 3600.0
 
 
 class View:
-    """What is known of a session while it is watched."""
+    """What is known of a session while it is watched, live or line by line."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: bool) -> None:
+        self.live = live
         self._states: deque[tuple[float, State]] = deque(maxlen=KEPT)
         self._trouble = ""
 
@@ -35,7 +36,9 @@ class View:
         self._trouble = ""
 
     def lost(self, error: LLRError, _seconds: float = 0.0) -> None:
-        """The connection broke; it is being made again."""
+        """The connection broke; it is being made again. In a pipe that is said on stderr, once."""
+        if not self.live and not self._trouble:
+            typer.echo(f"llr: {error}; trying again", err=True)
         self._trouble = str(error)
 
     @property
@@ -84,12 +87,13 @@ def watch(
 
     Example: llr watch demo
     """
-    view, console = View(), Console()
+    console = Console()
+    view = View(live=console.is_terminal and not as_json)
     with service(url, key) as client:
         client.session(name).state()  # a wrong name or address is told at once
     with service(url, key, PATIENCE, view.lost) as client:
         states = islice(client.session(name).events(), count)
-        if as_json or not console.is_terminal:
+        if not view.live:
             for state in states:
                 view.saw(state)
                 typer.echo(json.dumps(asdict(state)) if as_json else view.line())

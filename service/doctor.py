@@ -61,7 +61,7 @@ def report(path: Path, found: list[Checked], as_json: bool) -> None:
 
 def _stored() -> str:
     """The file of the settings' store."""
-    store = Settings().store
+    store = Settings.from_cli([], prog="llr doctor").store
     if not store.startswith(SQLITE):
         raise ValueError("LLR_STORE is not a file: name one")
     return store.removeprefix(SQLITE)

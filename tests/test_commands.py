@@ -120,7 +120,14 @@ def test_nobody_there_is_3(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["sessions", "show", "a/b"], ["watch", ".."], ["push", "no such file"], ["keys", "a b"]],
+    [
+        ["sessions", "show", "a/b"],
+        ["sessions", "delete", "demo", "a b", "--yes"],
+        ["sessions", "--key", "ключ"],
+        ["watch", ".."],
+        ["push", "no such file"],
+        ["keys", "a b"],
+    ],
     ids=" ".join,
 )
 def test_what_cannot_be_is_a_wrong_use(arguments: list[str]) -> None:
@@ -174,6 +181,22 @@ def test_watching_follows_and_ends_with_the_session(client: Client, address: str
     assert seen == [0, 1, 2, 3]
 
 
+def test_a_service_that_restarts_goes_on_being_watched(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'llr.db'}"
+    with contextlib.ExitStack() as watched:
+        with serving(store) as address, Client(address) as client:
+            client.session("demo", model="gaussian").learn(1.0)
+            watching = watched.enter_context(llr("watch", "demo", "--count", "2", url=address))
+            assert watching.stdout is not None
+            assert watching.stdout.readline().startswith("t 1 ")
+        assert watching.stderr is not None
+        assert "does not answer" in watching.stderr.readline()
+        with serving(store, port=address.rpartition(":")[2]), Client(address) as client:
+            client.session("demo").learn(2.0)
+            assert watching.stdout.readline().startswith("t 2 ")
+            assert watching.wait(20) == 0
+
+
 def test_ctrl_c_ends_watching_with_130(client: Client, address: str) -> None:
     client.session("demo", model="gaussian")
     with llr("watch", "demo", url=address) as watching:
@@ -188,7 +211,7 @@ def test_ctrl_c_ends_watching_with_130(client: Client, address: str) -> None:
 def test_the_live_view_shows_the_numbers_their_course_and_trouble(client: Client) -> None:
     from rich.console import Console
 
-    session, view, console = client.session("demo", model="gaussian"), View(), Console(width=90)
+    session, view, console = client.session("demo", model="gaussian"), View(True), Console(width=90)
     for y in (5.0, 0.0, 5.0):
         session.learn(y)
         view.saw(session.state())

@@ -76,4 +76,5 @@ def test_a_module_says_what_it_is_for_and_writes_text_never_markup(name: str) ->
     text = SCRIPTS[name]
     assert text.startswith("/**")
     assert len(text.splitlines()) <= 170
+    assert max(len(line) for line in text.splitlines()) <= 100
     assert not MARKUP.search(text)

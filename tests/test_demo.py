@@ -5,14 +5,12 @@ import re
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from terminal import LLR, at_a_terminal, to_the_end, until
 
 import llr
 from clients.demo import POOR, is_poor
@@ -20,7 +18,6 @@ from clients.local_service import NoService, is_free, local_service, surrounding
 from clients.replay.experiments import DECADES, paper
 from llr.streams import STREAMS
 
-LLR = [sys.executable, "-c", "from clients.cli import main; main()"]
 SHORT = ["demo", "--samples", "60", "--seed", "7"]
 
 
@@ -35,36 +32,6 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     assert done.returncode == 0, done.stderr
     assert all(letter.isprintable() or letter == "\n" for letter in done.stdout)
     return done.stdout, out
-
-
-@contextmanager
-def at_a_terminal(*arguments: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """The demo with a terminal of its own, whose keys are written to the number."""
-    ours, its = os.openpty()
-    with subprocess.Popen([*LLR, *arguments], preexec_fn=lambda: os.login_tty(its)) as process:  # noqa: S603, PLW1509
-        os.close(its)
-        try:
-            yield process, ours
-        finally:
-            process.kill()
-            os.close(ours)
-
-
-def until(terminal: int, words: bytes) -> str:
-    """What a terminal shows until these words; fails if the program ends before."""
-    seen = b""
-    while words not in seen:
-        seen += os.read(terminal, 4096)
-    return seen.decode(errors="replace")
-
-
-def to_the_end(terminal: int) -> None:
-    """Read a terminal until nobody writes to it any more."""
-    try:
-        while os.read(terminal, 4096):
-            pass
-    except OSError:  # that is how the end looks
-        return
 
 
 def table(printed: str) -> dict[tuple[str, str], list[str]]:

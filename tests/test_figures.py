@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from flaky import InProcess
 from matplotlib.figure import Figure
+from rich.console import Console
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -18,9 +20,11 @@ from typer.testing import CliRunner
 import llr
 from clients import Client
 from clients.cli import app
+from clients.connection import BadData
 from clients.figures import gallery
 from clients.figures.bent import Bend
 from clients.figures.beside_auto import beside_auto
+from clients.figures.drawing import draw
 from clients.figures.hand_tuned import hand_tuned
 from clients.figures.panels import RED, colour, styled
 from clients.figures.quadratic import quadratic, stability
@@ -54,9 +58,15 @@ def run_of(experiment: Experiment) -> Run:
     learner = learner_of(experiment)
     past = learner.history
     assert past.regret is not None
-    ended = None if learner.t == experiment.samples else "diverged"
     seen = shown(experiment.source(), past.theta)
-    return Run(experiment, past.t, np.asarray(seen), past.log_eta, past.regret, ended)
+    return Run(
+        experiment,
+        past.t,
+        np.asarray(seen),
+        past.log_eta,
+        past.regret,
+        learner.t < experiment.samples,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +127,7 @@ def test_a_run_is_the_past_of_a_learner_to_the_last_bit(experiment: Experiment) 
     ):
         feed(client, experiment, Pace(), lambda _: None)
         run, expected = fetch(client, experiment), run_of(experiment)
-    assert run.ended == expected.ended
+    assert run.diverged == expected.diverged
     for column in ("t", "shown", "log_eta", "regret"):
         assert np.array_equal(getattr(run, column), getattr(expected, column)), column
     assert run.t[-1] == learner_of(experiment).t
@@ -146,12 +156,12 @@ def test_the_red_line_is_the_comparator_of_the_regret(stream: str) -> None:
     assert losses.sum() == pytest.approx(learner.loss.total - learner.regret.ml, rel=1e-6)
 
 
-@pytest.mark.parametrize("draw", [trajectories, regrets])
+@pytest.mark.parametrize("of_decades", [trajectories, regrets])
 @pytest.mark.parametrize("stream", MODELS)
 def test_originals_are_above_their_llr_versions_and_every_decade_is_there(
-    runs: Runs, stream: str, draw: object
+    runs: Runs, stream: str, of_decades: Callable[[Runs, str], Figure]
 ) -> None:
-    figure = draw(runs, stream)  # type: ignore[operator]
+    figure = of_decades(runs, stream)
     assert titles(figure) == ["SG", "SVRG", "SG/AG", "SVRG/AG"]
     assert [len(curves(figure, panel)) for panel in range(4)] == [len(DECADES)] * 4
     assert len(figure.legends) == 1
@@ -187,17 +197,19 @@ def test_the_hand_tuned_step_is_the_one_with_the_least_regret(runs: Runs) -> Non
     assert best is not None
     every = runs.of("bernoulli", "svrg")
     assert len(every) == 19
-    assert best.final_regret == min(run.regret[-1] for run in every)
+    assert best.regret[-1] == min(run.regret[-1] for run in every)
     figure = hand_tuned(runs, "bernoulli")
     assert np.array_equal(red(figure, 1), best.shown)
     poor = [x for x in DECADES if max(x / best.experiment.eta0, best.experiment.eta0 / x) > 9.99]  # type: ignore[operator]
     assert 0 < len(poor) == len(curves(figure, 1)) < len(DECADES)
 
 
-def test_who_diverged_is_never_the_hand_tuned() -> None:
-    lucky = run_of(Experiment("gaussian", "sg", 1.0, 50))
+def test_neither_who_diverged_nor_who_is_behind_is_the_hand_tuned() -> None:
+    good, behind = (run_of(Experiment("gaussian", "svrg", 1e-3, n)) for n in (300, 20))
     steep = replace(run_of(Experiment("gaussian", "svrg", 10.0, 400)), regret=np.array([-9.0]))
-    assert Runs([lucky, steep]).best("gaussian", "svrg") is None
+    assert Runs([steep, good, behind]).best("gaussian", "svrg") is good
+    assert Runs([steep]).best("gaussian", "svrg") is None
+    assert Runs([steep, good, behind]).unfinished() == 1
 
 
 def test_the_quadratic_shows_the_ratio_that_has_to_fall_below_the_stable_one(runs: Runs) -> None:
@@ -325,3 +337,14 @@ def test_without_a_replay_there_is_nothing_to_draw(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "llr replay all" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file is in the way")
+    with (
+        TestClient(App(Settings(store="memory:"))) as service,
+        Client("http://testserver", transport=InProcess(service)) as client,
+    ):
+        feed(client, Experiment("gaussian", "sg", 1e-3, 20), Pace(), lambda _: None)
+        with pytest.raises(BadData, match="cannot be a folder"):
+            draw(client, tmp_path / "out", 0, Console(quiet=True))

@@ -1,8 +1,11 @@
 """The replay: the table against the paper, what is fed against a learner, and running it again."""
 
 import json
+import os
 import re
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +17,7 @@ from flaky import InProcess
 from rich.console import Console
 from serving import serving
 from starlette.testclient import TestClient
+from terminal import at_a_terminal, until
 from typer.testing import CliRunner
 
 import llr
@@ -307,3 +311,39 @@ def test_every_command_of_the_page_is_one(command: str) -> None:
 
 def test_the_page_names_commands() -> None:
     assert len(DOCUMENTED) == 4
+
+
+def test_ctrl_c_stops_it_and_the_same_command_goes_on(address: str) -> None:
+    words = ("replay", "bernoulli", "--seed", "3", "--rate", "50", "--url", address)
+    with at_a_terminal(*words) as (process, terminal):
+        until(terminal, b"regret")
+        os.write(terminal, b"\x03")
+        assert "goes on" in until(terminal, b"goes on")
+        assert process.wait() == 130
+    with Client(address) as client:
+        session = client.session("paper-bernoulli-sg-ag-1e-3-seed3")
+        before = session.state().t
+        assert 0 < before < 2500
+        assert replay(address, "bernoulli", "--seed", "3", "--samples", str(before + 10))
+        assert session.state().t == before + 10
+
+
+def test_ctrl_c_does_not_wait_for_a_service_that_went_away() -> None:
+    words = ("replay", "gaussian", "--rate", "20", "--url")
+    with ExitStack() as its_life, ExitStack() as ours:
+        url = its_life.enter_context(serving("memory:"))
+        process, terminal = ours.enter_context(at_a_terminal(*words, f"http://{url}"))
+        until(terminal, b"regret")
+        its_life.close()
+        until(terminal, b"waiting")
+        os.write(terminal, b"\x03")
+        until(terminal, b"goes on")
+        assert process.wait() == 130
+
+
+def test_a_service_that_is_not_there_is_told_at_once() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        told = replay(f"http://127.0.0.1:{nobody.getsockname()[1]}", "gaussian", code=3)
+    assert told.startswith("llr: ")
+    assert "does not answer" in told

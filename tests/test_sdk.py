@@ -240,6 +240,13 @@ def test_the_key_goes_with_every_request() -> None:
     assert transport.requests[0].headers["authorization"] == "Bearer llr_secret"
 
 
+@pytest.mark.parametrize("key", ["", "two words", "new\nline", "ключ"])
+def test_a_key_that_no_header_can_carry_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="visible ASCII") as refused:
+        Client(URL, key)
+    assert not key or key not in str(refused.value)
+
+
 @pytest.mark.parametrize("name", ["", "..", "a/b", "a b", "é", "-a", "a" * 129, "a\n"])
 def test_a_name_that_would_lead_elsewhere_is_refused(sdk: Client, name: str) -> None:
     with pytest.raises(ValueError, match="name"):

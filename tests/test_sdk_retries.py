@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from flaky import BUSY, LATE, LOSE, PASS, REFUSE, Flaky, InProcess, Scripted, Time
+from flaky import BUSY, LATE, LOSE, PASS, REFUSE, Flaky, InProcess, Scripted, Time, lines
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -65,6 +65,13 @@ def test_what_the_service_asks_for_comes_on_top(sdk: Client, flaky: Flaky, time:
 @pytest.mark.parametrize("status", [408, 429, 502, 503, 504, 507])
 def test_what_may_pass_is_tried_again(status: int, time: Time) -> None:
     transport = Scripted(httpx.Response(status), httpx.Response(200, json={"store": "memory"}))
+    with Client(URL, transport=transport, clock=time.clock) as client:
+        assert client.version() == {"store": "memory"}
+
+
+def test_an_answer_that_arrived_broken_is_asked_for_again(time: Time) -> None:
+    broken = httpx.Response(200, headers={"content-encoding": "gzip"}, content=lines(b"no gzip"))
+    transport = Scripted(broken, httpx.Response(200, json={"store": "memory"}))
     with Client(URL, transport=transport, clock=time.clock) as client:
         assert client.version() == {"store": "memory"}
 

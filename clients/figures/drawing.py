@@ -1,6 +1,5 @@
 """From the sessions of a replay to a folder of figures and the page that shows them."""
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from clients import Client, LLRError
+from clients import Client
+from clients.connection import BadData
 from clients.figures import gallery
 from clients.figures.page import write_page
 from clients.figures.panels import styled
@@ -19,18 +19,14 @@ from clients.replay.experiments import paper
 AT_ONCE = 2
 
 
-class NothingToDraw(LLRError):
-    """The service has no session of a replay."""
-
-
 def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
     """Fetch what there is, draw what can be drawn; where the page is."""
     with bars(console) as progress:
         runs = collect(client, seed, progress)
         if not len(runs):
-            raise NothingToDraw("the service has no session of a replay: run llr replay all first")
+            raise BadData("the service has no session of a replay: run llr replay all first")
         pictures = [picture for picture in gallery.paper() if picture.is_possible(runs)]
-        out.mkdir(parents=True, exist_ok=True)
+        _make(out)
         with styled():
             for picture in progress.track(pictures, description="figures"):
                 gallery.save(picture.draw(runs), out, picture.name)
@@ -38,12 +34,18 @@ def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
     return write_page(out, pictures, f"Drawn from {len(runs)} sessions, seed {seed}.")
 
 
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadData(f"{out} cannot be a folder for figures: {wrong.strerror}") from None
+
+
 def collect(client: Client, seed: int, progress: Progress) -> Runs:
     """The runs of every session that is there."""
-    there = {session.name for session in client.sessions()}
-    wanted = [e for e in paper(seed, auto=True) if e.name in there]
+    there = {(listed.name, listed.model, listed.algorithm) for listed in client.sessions()}
+    wanted = [e for e in paper(seed, auto=True) if (e.name, e.model, e.algorithm) in there]
     bar = progress.add_task("sessions", total=len(wanted))
-
     found: list[Run] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for run in pool.map(partial(fetch, client), wanted):
@@ -55,11 +57,10 @@ def collect(client: Client, seed: int, progress: Progress) -> Runs:
 def complain(console: Console, runs: Runs, seed: int, auto: bool) -> None:
     """Say what is missing in the figures."""
     missing = len(paper(seed, auto)) - len(runs)
-    unfinished = Counter(run.ended for run in runs)["unfinished"]
     if missing > 0:
         console.print(f"{missing} sessions are not there: llr replay all makes them")
-    if unfinished:
-        console.print(f"{unfinished} sessions are not finished: llr replay all goes on with them")
+    if runs.unfinished():
+        console.print(f"{runs.unfinished()} sessions are behind: llr replay all goes on with them")
 
 
 def bars(console: Console) -> Progress:

@@ -103,14 +103,14 @@ def red(axes: Axes, t: Any, values: Any) -> None:
     axes.plot(t, values, color=RED, linewidth=1.5, dashes=(4, 1.5), zorder=5)
 
 
-def bar(axes: Axes, t: Any, where: Any, eta0: float | None, ended: bool) -> None:
-    """A bar above the panel wherever a run is beyond the axis; a cross if it ends there."""
+def bar(axes: Axes, t: Any, where: Any, eta0: float | None, diverged: bool) -> None:
+    """A bar above the panel wherever a run is beyond the axis; a cross if it diverged there."""
     row = sum(line.get_gid() == "beyond" for line in axes.lines)
     height = 1.02 + 0.02 * row
     place = {"transform": axes.get_xaxis_transform(), "clip_on": False, "color": colour(eta0)}
     line = np.where(where, height, np.nan)
     axes.plot(t, line, linewidth=2.6, solid_capstyle="butt", gid="beyond", **place)
-    if ended:
+    if diverged:
         axes.plot(t[-1:], [height], "x", markersize=5.5, markeredgewidth=1.6, gid="end", **place)
 
 

@@ -24,7 +24,7 @@ def quadratic(runs: Runs) -> Figure:
         for run in runs.of("quadratic", learnt):
             axes.plot(run.t, stability(run.log_eta, run.t), color=BLUE, linewidth=1.6)
         for run in runs.of("quadratic", fixed):
-            original(axes, run.t, run.log_eta, run.experiment.samples, run.ended is not None)
+            original(axes, run.t, run.log_eta, run.experiment.samples, run.diverged)
     grid[0, 0].set_ylabel("$\\log_{10}\\,(\\eta_t\\,/\\,2\\sqrt{t+2}\\,\\log(t+3))$")
     figure.legend(handles=handles(), loc="outside lower center", ncols=4, fontsize=9.5)
     return figure

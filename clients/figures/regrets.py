@@ -48,7 +48,7 @@ def climbs(axes: Axes, stream: str, runs: Iterable[Run]) -> None:
         eta0 = run.experiment.eta0
         curve(axes, run.t, np.minimum(run.regret, 10.0 * top), eta0)
         if (run.regret > top).any():
-            bar(axes, run.t, run.regret > top, eta0, run.ended is not None)
+            bar(axes, run.t, run.regret > top, eta0, run.diverged)
     red(axes, [0, max((run.t[-1] for run in found), default=1)], [0.0, 0.0])
 
 

@@ -23,7 +23,7 @@ class Run:
         shown: what the paper shows of θ: θ itself, or the first entry of θᵀM.
         log_eta: log η; empty where the algorithm has no step size.
         regret: cumulated loss beyond that of the running maximum likelihood.
-        ended: None if all samples were learnt; else why not, "diverged" or "unfinished".
+        diverged: whether it stopped there because the next step would not be finite.
     """
 
     experiment: Experiment
@@ -31,12 +31,7 @@ class Run:
     shown: Vector
     log_eta: Vector
     regret: Vector
-    ended: str | None = None
-
-    @property
-    def final_regret(self) -> float:
-        """The regret at the end; infinite for who did not get there."""
-        return float("inf") if self.ended else float(self.regret[-1])
+    diverged: bool = False
 
 
 class Runs:
@@ -64,9 +59,19 @@ class Runs:
         return sorted(found, key=lambda run: run.experiment.eta0 or 0.0)
 
     def best(self, stream: str, algorithm: str) -> Run | None:
-        """The run with the least regret at the end: the hand-tuned step size."""
-        finished = [run for run in self.of(stream, algorithm) if run.ended is None]
-        return min(finished, key=lambda run: run.final_regret, default=None)
+        """The run with the least regret among those that came furthest: tuned by hand."""
+        found = self.of(stream, algorithm)
+        furthest = max((run.t[-1] for run in found), default=0)
+        finished = [run for run in found if run.t[-1] == furthest and not run.diverged]
+        return min(finished, key=lambda run: float(run.regret[-1]), default=None)
+
+    def unfinished(self) -> int:
+        """How many runs have fewer samples than others of their stream, and did not diverge."""
+        furthest: dict[str, int] = {}
+        for run in self:
+            stream = run.experiment.stream
+            furthest[stream] = max(furthest.get(stream, 0), int(run.t[-1]))
+        return sum(run.t[-1] < furthest[run.experiment.stream] and not run.diverged for run in self)
 
 
 def fetch(client: Client, experiment: Experiment) -> Run:
@@ -84,12 +89,5 @@ def read(session: Session, experiment: Experiment) -> Run:
         np.asarray(shown(stream, past.theta)),
         np.array([x for x in past.log_eta if x is not None]),
         np.array(past.regret if past.regret is not None else np.full(len(past.t), np.nan)),
-        _ended(session, experiment, past.t[-1]),
+        past.t[-1] < experiment.samples and session.state().status == "diverged",
     )
-
-
-def _ended(session: Session, experiment: Experiment, t: int) -> str | None:
-    """Why a session has fewer samples than its experiment."""
-    if t >= experiment.samples:
-        return None
-    return "diverged" if session.state().status == "diverged" else "unfinished"

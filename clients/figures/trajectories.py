@@ -70,4 +70,4 @@ def ascents(axes: Axes, runs: list[Run], bend: Bend | None) -> None:
         beyond = bend.beyond(shown)
         curve(axes, run.t, bend.inside(shown), eta0, wild=bool(beyond.any()))
         if beyond.any():
-            bar(axes, run.t, beyond, eta0, run.ended is not None)
+            bar(axes, run.t, beyond, eta0, run.diverged)

@@ -1,7 +1,7 @@
 """Many experiments at a time, under one bar a stream."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
@@ -49,7 +49,10 @@ class Campaign:
                 self._bars[experiment.stream] = bar
         pool = ThreadPoolExecutor(self._at_once)
         try:
-            return list(pool.map(self._feed, experiments))
+            under_way = [pool.submit(self._feed, experiment) for experiment in experiments]
+            for ended in wait(under_way, return_when=FIRST_EXCEPTION).done:
+                ended.result()
+            return [ended.result() for ended in under_way]
         finally:
             self._pace.stop()
             pool.shutdown(cancel_futures=True)

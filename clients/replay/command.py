@@ -9,14 +9,14 @@ import typer
 from rich.console import Console
 
 from clients import Client, LLRError, SessionNotFound
+from clients.connection import LOCAL, AsJson, Key, Url, reach, service
 from clients.replay.campaign import Campaign, bars
 from clients.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
 from clients.replay.feeding import Pace
 from clients.replay.results import Result, report, summary
+from clients.sdk.retries import Clock
 
 LONG_TABLE = 40
-Url = Annotated[str, typer.Option(envvar="LLR_URL", help="Where the service is.")]
-Key = Annotated[str | None, typer.Option(envvar="LLR_KEY", help="An API key, if it asks for one.")]
 
 
 class Choice(StrEnum):
@@ -48,30 +48,30 @@ def replay(
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Sessions fed at a time.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Where the random numbers start.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the sessions first.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
-    url: Url = "http://127.0.0.1:8080",
+    patience: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for a service that is away.")
+    ] = 300.0,
+    as_json: AsJson = False,
+    url: Url = LOCAL,
     key: Key = None,
 ) -> None:
     """Feed the paper's streams to a running service and show what it learns.
 
     Running it again goes on where it stopped. A session that diverges is a result, not an error.
     """
-    errors = Console(stderr=True)
-    try:
-        with Client(
-            url, key, on_retry=lambda error, _: errors.print(f"waiting: {error}")
-        ) as client:
-            chosen = choose(client, stream, algorithm, eta0, samples, seed)
-            if fresh:
-                delete(client, chosen)
-            with bars(errors) as progress:
-                results = Campaign(client, Pace(rate), progress, at_once).run(chosen)
-    except LLRError as error:
-        errors.print(f"llr replay: {error}", style="red", highlight=False)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        errors.print("stopped; the same command goes on from here")
-        raise typer.Exit(130) from None
+    errors, pace = Console(stderr=True), Pace(rate)
+
+    def waiting(error: LLRError, _: float) -> None:
+        errors.print(f"waiting: {error}", highlight=False, soft_wrap=True)
+
+    reach(url, key)
+    going_on = "; the same command goes on from here"
+    with service(url, key, patience, waiting, lambda: going_on, Clock(sleep=pace.pause)) as client:
+        chosen = choose(client, stream, algorithm, eta0, samples, seed)
+        if fresh:
+            delete(client, chosen)
+        with bars(errors) as progress:
+            results = Campaign(client, pace, progress, at_once).run(chosen)
     show(results, as_json)
 
 

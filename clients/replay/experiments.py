@@ -65,6 +65,11 @@ class Experiment:
         return f"replay:{self.stream}:{self.seed}"
 
     @property
+    def model(self) -> str:
+        """The model its stream is meant for."""
+        return self.source().model
+
+    @property
     def config(self) -> dict[str, Any]:
         """The session's config, with the regret that the figures show."""
         stream = self.source()

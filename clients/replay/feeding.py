@@ -56,12 +56,12 @@ class Pace:
         self._rate, self._stop = rate, threading.Event()
 
     def stop(self) -> None:
-        """Let everybody who is feeding stop at the next batch."""
+        """Let everybody who is feeding stop before the next batch, or the next try."""
         self._stop.set()
 
-    def wait(self, elapsed: float, sent: int) -> None:
-        """Wait until the next sample is due, when so many were sent in so many seconds."""
-        if self._stop.wait(self.ahead(elapsed, sent)):
+    def pause(self, seconds: float) -> None:
+        """Wait, unless it is time to stop."""
+        if self._stop.wait(seconds):
             raise Stopped
 
     def ahead(self, elapsed: float, sent: int) -> float:
@@ -83,7 +83,7 @@ def feed(
     at = first = place(session, experiment)
     size, started = pace.block, time.monotonic()
     while at < experiment.samples:
-        pace.wait(time.monotonic() - started, at - first)
+        pace.pause(pace.ahead(time.monotonic() - started, at - first))
         batch = [column[at : at + size] for column in columns]
         try:
             answer = session.learn_many(*batch)

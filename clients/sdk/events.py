@@ -55,7 +55,7 @@ class Watch:
                 if self._seen is None:
                     raise
                 return
-            except httpx.TransportError:
+            except httpx.RequestError:
                 pass  # the connection broke while it was read: come back
             yield Sleep(self._wire.clock.random() * AGAIN)
 

@@ -54,7 +54,7 @@ class Runner:
                     return next(opened[1], None)
                 case Sleep(seconds):
                     return self._clock.sleep(seconds)
-        except httpx.TransportError as lost:
+        except httpx.RequestError as lost:
             return lost
 
     def _send(self, request: httpx.Request, streamed: bool, opened: list[Any]) -> httpx.Response:
@@ -109,7 +109,7 @@ class AsyncRunner:
                     return await anext(opened[1], None)
                 case Sleep(seconds):
                     return await self._clock.sleep(seconds)
-        except httpx.TransportError as lost:
+        except httpx.RequestError as lost:
             return lost
 
     async def _send(

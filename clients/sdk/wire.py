@@ -6,6 +6,7 @@ awaits them.
 """
 
 import json
+import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from clients.sdk.retries import Attempts, Clock
 
 R = TypeVar("R")
 JSON = "application/json"
+KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class Wire:
     clock: Clock
     on_retry: Callable[[LLRError, float], None] | None = None
 
+    def __post_init__(self) -> None:
+        if self.key is not None and not KEY.fullmatch(self.key):
+            raise ValueError("a key has visible ASCII characters only, and at least one")
+
     def request(
         self,
         method: str,
@@ -118,7 +124,7 @@ class Wire:
                 if response.is_success:
                     return Reply(response, retried)
                 error = errors.of(response)
-            except httpx.TransportError as lost:
+            except httpx.RequestError as lost:
                 error = Unreachable(f"{self.url} does not answer: {_told(lost)}")
                 error.__cause__ = lost
             error.retried = retried
@@ -133,7 +139,7 @@ class Wire:
 
 def advance(talk: Talk[Any], outcome: Any) -> Send | Sleep | NextLine | Give:
     """Tell a talk what came of its last wish; returns the next. Ends with StopIteration."""
-    if isinstance(outcome, httpx.TransportError):
+    if isinstance(outcome, httpx.RequestError):
         return talk.throw(outcome)
     return talk.send(outcome)
 
@@ -168,7 +174,7 @@ def _plain(value: Any) -> Any:
 ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 
-def _told(lost: httpx.TransportError) -> str:
+def _told(lost: httpx.RequestError) -> str:
     """What happened, in words, also for errors that come without any."""
     if isinstance(lost, httpx.TimeoutException):
         return "timed out"

@@ -4,11 +4,12 @@
  */
 
 import { Crosshair } from "./crosshair.js";
-import { el, fill, set, svg } from "./dom.js";
+import { el, fill, say, set, svg } from "./dom.js";
 import { isNumber } from "./format.js";
 import { Legend } from "./legend.js";
 import { scale, timeScale } from "./scale.js";
 
+const LINE = 13;
 const MARGIN = { left: 58, right: 14, top: 10, bottom: 24 };
 
 /** How many series can be told apart by their colour and dash. */
@@ -20,13 +21,14 @@ export class Chart {
   #axes = { t: "linear", y: "linear" };
   #size = { width: 0, height: 0 };
 
-  /** `describe(value)` is how the readout writes a value; `empty` is said when there is none. */
-  constructor({ title, describe, empty }) {
-    this.empty = el("p", { class: "chart-empty", hidden: true }, empty);
+  /** `describe(value)` is how the readout writes a value. */
+  constructor({ title, describe }) {
+    this.empty = el("p", { class: "chart-empty", hidden: true });
     this.grid = svg("g", { class: "grid" });
     this.lines = svg("g", { class: "lines" });
     this.svg = svg("svg", { class: "plot", "aria-hidden": "true" }, this.grid, this.lines);
-    this.frame = el("div", { class: "chart-frame", tabindex: 0, role: "group" }, this.svg, this.empty);
+    const attributes = { class: "chart-frame", tabindex: 0, role: "group" };
+    this.frame = el("div", attributes, this.svg, this.empty);
     this.legend = new Legend();
     this.element = el("div", { class: "chart" }, this.frame, this.legend.element);
     set(this.frame, { "aria-label": `${title}: arrow keys read its values` });
@@ -35,8 +37,9 @@ export class Chart {
     this.observer.observe(this.frame);
   }
 
-  /** Show series; an axis is `linear` or `log`. */
-  draw(series, axes) {
+  /** Show series, or a word in their place; an axis is `linear` or `log`. */
+  draw(series, axes, word) {
+    say(this.empty, word);
     this.#series = series.slice(0, MOST_SERIES);
     this.#axes = axes;
     this.legend.show(this.#series.map((one) => one.name));
@@ -96,8 +99,11 @@ function line({ t, values }, i, x, y) {
 }
 
 function rows(marks, y, { left, right }) {
+  let last = Infinity;
   return marks.map(({ value, label }) => {
-    const at = y(value).toFixed(1);
+    if (last - y(value) < LINE) return null;
+    last = y(value);
+    const at = last.toFixed(1);
     const text = svg("text", { x: left - 8, y: at, dy: "0.32em", "text-anchor": "end" }, label);
     return svg("g", {}, svg("line", { x1: left, x2: right, y1: at, y2: at }), text);
   });

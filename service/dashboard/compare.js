@@ -1,16 +1,20 @@
 /** Several sessions in one chart each for η, regret and mean loss. */
 
-import { sessionPath } from "./api.js";
 import { MOST_SERIES } from "./chart.js";
-import { button, el, fill, say, set } from "./dom.js";
+import { chosen } from "./chosen.js";
+import { el, fill } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
 import { count, number } from "./format.js";
+import { readHistory } from "./history.js";
 import { swatch } from "./legend.js";
+import { Pause } from "./pause.js";
 import { problemBox } from "./problem.js";
-import { toCompare, toSession, TO_LIST } from "./router.js";
+import { TO_LIST } from "./router.js";
 
 const [EVERY, POINTS] = [1500, 400];
+const KINDS = ["eta", "regret", "loss"];
+const COLUMNS = { t: "t", eta: "η", loss: "Mean loss", regret: "Regret" };
 
 /** The page at `#/compare/A,B`. */
 export function comparePage(here, names) {
@@ -24,7 +28,8 @@ class ComparePage {
   constructor(here, names) {
     Object.assign(this, { here, names });
     this.#build();
-    this.feed = new Feed((signal) => this.#read(signal), { every: EVERY, tell: (state) => this.#tell(state) });
+    const tell = (state) => this.#tell(state);
+    this.feed = new Feed((signal) => this.#read(signal), { every: EVERY, tell });
   }
 
   /** Leave the page. */
@@ -34,82 +39,55 @@ class ComparePage {
   }
 
   #build() {
-    this.figures = new Figures(["eta", "regret", "loss"]);
+    this.figures = new Figures(KINDS);
     this.told = el("div");
-    this.pauser = button("Pause", () => this.#pause(), { "aria-pressed": "false", id: "pause" });
+    this.pause = new Pause(() => this.feed);
+    this.rows = el("tbody");
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, "Compare"));
-    const tools = el("div", { class: "tools" }, this.figures.timeSwitch, this.pauser);
-    this.body = el("tbody");
-    this.element = el("div", { class: "compare" }, el("div", { class: "head" }, title, tools), this.#chosen(), this.told, this.figures.element, this.#table());
-  }
-
-  #chosen() {
-    const without = (name) => toCompare(this.names.filter((other) => other !== name));
-    const chip = (name, i) => {
-      const off = el("a", { class: "off", href: without(name), "aria-label": `Leave out ${name}` }, "×");
-      return el("li", { class: "chip" }, swatch(i), el("a", { href: toSession(name) }, name), off);
-    };
-    const full = this.names.length >= MOST_SERIES;
-    return el("ul", { class: "chips" }, this.names.map(chip), full ? null : el("li", {}, this.#adder()));
-  }
-
-  #adder() {
-    const names = el("datalist", { id: "names" });
-    const field = el("input", { list: "names", placeholder: "Add a session", "aria-label": "Add a session", autocomplete: "off" });
-    const add = (event) => {
-      event.preventDefault();
-      const name = field.value.trim();
-      if (name) location.hash = toCompare([...this.names, name]);
-    };
-    field.addEventListener("focus", () => this.#suggest(names), { once: true });
-    return el("form", { class: "adder", on: { submit: add } }, field, names, el("button", { type: "submit" }, "Add"));
-  }
-
-  async #suggest(list) {
-    const { sessions } = await this.here.api.get("/v1/sessions?limit=1000").catch(() => ({ sessions: [] }));
-    const others = sessions.filter(({ name }) => !this.names.includes(name));
-    fill(list, others.map(({ name }) => el("option", { value: name })));
+    const tools = el("div", { class: "tools" }, this.figures.timeSwitch, this.pause.element);
+    const head = el("div", { class: "head" }, title, tools);
+    const chips = chosen(this.here.api, this.names);
+    const parts = [head, chips, this.told, this.figures.element, this.#table()];
+    this.element = el("div", { class: "compare" }, parts);
   }
 
   #table() {
-    const heads = ["Session", "t", "η", "Mean loss", "Regret"].map((label) => el("th", { scope: "col" }, label));
-    return el("div", { class: "card table" }, el("table", { class: "standing" }, el("thead", {}, el("tr", {}, heads)), this.body));
+    const heads = ["Session", ...Object.values(COLUMNS)];
+    const row = el("tr", {}, heads.map((label) => el("th", { scope: "col" }, label)));
+    const table = el("table", { class: "standing" }, el("thead", {}, row), this.rows);
+    return el("div", { class: "card table" }, table);
   }
 
   async #read(signal) {
-    const failures = [];
+    const missing = [];
     const load = async (name) => {
-      const path = sessionPath(name, `/history?points=${POINTS}&theta=`);
       try {
-        this.#pasts.set(name, byMean(await this.here.api.get(path, { signal })));
+        const asked = { points: POINTS, signal };
+        this.#pasts.set(name, await readHistory(this.here.api, name, asked));
       } catch (error) {
+        if (![404, 422].includes(error.status)) throw error;
         this.#pasts.delete(name);
-        if (error.status !== 404) throw error;
-        failures.push(el("p", { class: "note" }, `There is no session ${name}.`));
+        missing.push(name);
       }
     };
     await Promise.all(this.names.map(load));
-    fill(this.told, failures, this.names.length < 2 ? el("p", { class: "note" }, "Add sessions to compare them.") : null);
+    const notes = missing.map((name) => `There is no session ${name}.`);
+    if (this.names.length < 2) notes.push("Add sessions to compare them.");
+    fill(this.told, notes.map((text) => el("p", { class: "note" }, text)));
     this.#draw();
   }
 
   #draw() {
-    for (const kind of ["eta", "regret", "loss"]) {
-      this.figures.show(kind, this.names.map((name) => {
+    for (const kind of KINDS) {
+      const series = this.names.map((name) => {
         const past = this.#pasts.get(name);
         return { name, t: past?.t ?? [], values: past?.[kind] ?? [] };
-      }));
+      });
+      const some = series.some((one) => one.values.length);
+      this.figures.show(kind, some || !this.#pasts.size ? series : null);
     }
-    fill(this.body, this.names.map((name, i) => standing(name, i, this.#pasts.get(name))));
-  }
-
-  #pause() {
-    this.paused = !this.paused;
-    set(this.pauser, { "aria-pressed": String(this.paused) });
-    say(this.pauser, this.paused ? "Resume" : "Pause");
-    if (this.paused) this.feed.pause();
-    else this.feed.resume();
+    fill(this.rows, this.names.map((name, i) => standing(name, i, this.#pasts.get(name))));
   }
 
   #tell(state) {
@@ -118,13 +96,11 @@ class ComparePage {
   }
 }
 
-function byMean(past) {
-  return { ...past, loss: past.loss.map((total, i) => (past.t[i] ? total / past.t[i] : null)) };
-}
-
 function standing(name, i, past) {
-  const last = (column) => past?.[column]?.at(-1) ?? null;
-  const figures = { t: count(last("t")), η: number(last("eta")), "Mean loss": number(last("loss")), Regret: number(last("regret")) };
-  const cells = Object.entries(figures).map(([label, text]) => el("td", { class: "figure", "data-label": label }, text));
+  const cells = Object.entries(COLUMNS).map(([column, label]) => {
+    const last = past?.[column]?.at(-1);
+    const text = column === "t" ? count(last) : number(last);
+    return el("td", { class: "figure", "data-label": label }, text);
+  });
   return el("tr", {}, el("th", { scope: "row" }, swatch(i), name), cells);
 }

@@ -15,7 +15,8 @@ export class Connection {
     this.words = el("span", { class: "words", role: "status" });
     this.wait = el("span", { class: "wait", "aria-hidden": "true" });
     this.again = button("Try now", () => this.retry?.(), { class: "quiet", hidden: true });
-    fill(element, el("span", { class: "lamp", "aria-hidden": "true" }), this.words, this.wait, this.again);
+    const lamp = el("span", { class: "lamp", "aria-hidden": "true" });
+    fill(element, lamp, this.words, this.wait, this.again);
     this.element = element;
     this.show(this.#state);
   }

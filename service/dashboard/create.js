@@ -1,4 +1,4 @@
-/** The form that creates a session, built from the catalogue: what the service adds appears here. */
+/** The form that creates a session, built from the catalogue: whatever is in it appears here. */
 
 import { sessionPath } from "./api.js";
 import { ask } from "./dialog.js";
@@ -21,13 +21,15 @@ class Form {
 
   constructor({ models, algorithms, defaults }) {
     Object.assign(this, { models, algorithms });
-    const names = (them) => them.map((one) => one.name);
+    const among = (them, usual) => choice(them.map((one) => one.name), usual);
+    const eta0 = line(String(defaults.eta0 ?? "its own"), "decimal");
+    const regret = choice([["", "default"], "exact", "off"], "");
     this.name = new Field("/name", "Name", set(line(""), { autofocus: true }), NAMING);
-    this.model = new Field("/model", "Model", choice(names(models), "linear"));
-    this.algorithm = new Field("/algorithm", "Algorithm", choice(names(algorithms), defaults.algorithm));
+    this.model = new Field("/model", "Model", among(models, "linear"));
+    this.algorithm = new Field("/algorithm", "Algorithm", among(algorithms, defaults.algorithm));
     this.dim = new Field("/dim", "Features (dim)", line("from the first sample", "numeric"));
-    this.eta0 = new Field("/eta0", "First step size (eta0)", line(String(defaults.eta0 ?? "its own"), "decimal"));
-    this.regret = new Field("/regret", "regret", choice([["", "default"], "exact", "off"], ""), `Default: ${defaults.regret}.`);
+    this.eta0 = new Field("/eta0", "First step size (eta0)", eta0);
+    this.regret = new Field("/regret", "regret", regret, `Default: ${defaults.regret}.`);
     this.#build();
     this.#chosen();
   }
@@ -65,24 +67,28 @@ class Form {
     const algorithm = named(this.algorithms, this.algorithm.value);
     this.model.hint(`${sentence(model.summary)} y: ${model.domain}.`);
     this.algorithm.hint(sentence(algorithm.summary));
-    this.eta0.hint(algorithm.learns_step_size ? "Where it starts; it is learnt from there." : "It stays as it is.");
+    const learns = algorithm.learns_step_size;
+    this.eta0.hint(learns ? "Where it starts; it is learnt from there." : "It stays as it is.");
     set(this.dim.element, { hidden: !model.features });
     this.#options = [...model.options, ...algorithm.options].map(optionField);
-    const elements = (needed) => this.#options.filter((one) => one.needed === needed).map((one) => one.element);
-    fill(this.needed, elements(true));
-    fill(this.further, elements(false), this.regret.element);
+    const further = this.#options.filter((one) => !one.needed);
+    fill(this.needed, this.#options.filter((one) => one.needed).map((one) => one.element));
+    fill(this.further, [...further, this.regret].map((one) => one.element));
   }
 
   #config() {
     const { features } = named(this.models, this.model.value);
-    const plain = [this.model, this.algorithm, this.eta0, this.regret, ...(features ? [this.dim] : [])];
+    const plain = [this.model, this.algorithm, this.eta0, this.regret];
+    if (features) plain.push(this.dim);
     const config = Object.fromEntries(plain.map((field) => [field.at.slice(1), field.value]));
     const given = this.#options.filter((field) => field.value !== undefined);
-    return { ...config, options: Object.fromEntries(given.map((field) => [field.name, field.value])) };
+    const options = Object.fromEntries(given.map((field) => [field.name, field.value]));
+    return { ...config, options };
   }
 
   #fields() {
-    return [this.name, this.model, this.algorithm, this.dim, this.eta0, this.regret, ...this.#options];
+    const { name, model, algorithm, dim, eta0, regret } = this;
+    return [name, model, algorithm, dim, eta0, regret, ...this.#options];
   }
 
   #refused(error) {
@@ -98,7 +104,7 @@ class Form {
   #mark({ pointer, parameter, detail }) {
     const at = pointer || `/${parameter}`;
     const field = this.#fields().find((one) => one.at === at);
-    if (field && !this.needed.contains(field.element)) this.more.open ||= this.more.contains(field.element);
+    if (this.more.contains(field?.element ?? null)) this.more.open = true;
     field?.wrong(detail);
     return field !== undefined;
   }

@@ -33,11 +33,11 @@ export function ask({ title, content, action, submit, danger = false, wide = fal
 /** Ask for a key: resolves to it, or to null. */
 export function askForKey(refused, again) {
   const field = el("input", { type: "password", id: "key", autocomplete: "off", required: true });
-  const reason = again ? "The key you gave is not known here." : "This service asks for an API key.";
+  const [first, other] = ["This service asks for an API key.", "That key is not known here."];
   const content = el(
     "div",
     { class: "fields" },
-    el("p", { role: again ? "alert" : null }, reason),
+    el("p", { role: again ? "alert" : null }, again ? other : first),
     el("label", { class: "field" }, el("span", {}, "API key"), field),
     el("p", { class: "hint" }, "It is kept in this tab only, until you close it or forget it."),
   );

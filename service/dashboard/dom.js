@@ -59,5 +59,5 @@ function listen(node, listeners) {
 }
 
 function shown(children) {
-  return children.flat().filter((child) => child !== null && child !== undefined && child !== false);
+  return children.flat().filter((child) => ![null, undefined, false].includes(child));
 }

@@ -17,7 +17,8 @@ export function exampleLines(model, dim, options = {}) {
 export function exampleSample(model, dim) {
   const y = takes(model, "class") ? 0 : takes(model, "0 or more") ? 3 : 1;
   if (!model.features) return { y };
-  return { x: Array.from({ length: dim ?? FEW }, (_, k) => [0.5, -1.2][k] ?? round(Math.sin(k))), y };
+  const x = Array.from({ length: dim ?? FEW }, (_, k) => [0.5, -1.2][k] ?? round(Math.sin(k)));
+  return { x, y };
 }
 
 function label(model, score, { classes = 2 }) {

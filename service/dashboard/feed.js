@@ -69,7 +69,8 @@ export class Feed {
       await this.attempt(signal, () => this.#alive(signal));
       if (this.every === null && !signal.aborted) throw new Error("the stream ended");
       this.#alive(signal);
-      if (!signal.aborted) await this.#sleep(Math.max(this.every, 4 * (performance.now() - started)));
+      const taken = performance.now() - started;
+      if (!signal.aborted) await this.#sleep(Math.max(this.every, 4 * taken));
     } catch (error) {
       if (!signal.aborted) await this.#failed(error);
     }

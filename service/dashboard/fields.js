@@ -33,7 +33,8 @@ export class Field {
   /** What it says: a number, a text, a truth; undefined if it was left alone. */
   get value() {
     const { control } = this;
-    if (control.type === "checkbox") return control.checked === this.usual ? undefined : control.checked;
+    const { checked } = control;
+    if (control.type === "checkbox") return checked === this.usual ? undefined : checked;
     const text = control.value.trim();
     if (text === "") return undefined;
     return control.inputMode && Number.isFinite(Number(text)) ? Number(text) : text;
@@ -51,12 +52,14 @@ export function optionField({ name, summary, kind, values, default: usual, neede
 /** A list to choose from; each choice is a value or `[value, label]`. */
 export function choice(choices, chosen) {
   const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));
-  return el("select", {}, pairs.map(([value, label]) => el("option", { value, selected: value === chosen }, label)));
+  const option = ([value, label]) => el("option", { value, selected: value === chosen }, label);
+  return el("select", {}, pairs.map(option));
 }
 
 /** A line to write in; what holds by default stands in it faintly. */
 export function line(placeholder, inputmode = null) {
-  return el("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder, inputmode });
+  const plain = { type: "text", autocomplete: "off", spellcheck: "false" };
+  return el("input", { ...plain, placeholder, inputmode });
 }
 
 /** A text as a sentence. */
@@ -66,8 +69,9 @@ export function sentence(text) {
 
 function controlOf(kind, values, usual, needed) {
   if (kind === "flag") return el("input", { type: "checkbox", checked: usual === true });
-  if (kind !== "choice") return line(needed ? "needed" : String(usual), kind === "whole" ? "numeric" : "decimal");
-  return choice([["", `default (${usual})`], ...values.replace(/^one of /, "").split(", ")], "");
+  if (kind !== "choice") return line(needed ? "needed" : String(usual), "decimal");
+  const names = values.replace(/^one of /, "").split(", ");
+  return choice([["", `default (${usual})`], ...names], "");
 }
 
 function capital(text) {

@@ -4,30 +4,29 @@ import { Chart } from "./chart.js";
 import { button, el, set } from "./dom.js";
 import { isNumber, NOTHING, number } from "./format.js";
 
+const FRESH = "Nothing learnt yet: send a first sample.";
+
 /** What can be drawn of one or several sessions. */
 export const KINDS = {
   eta: {
     title: "Step size η",
     log: true,
-    empty: "Nothing learnt yet: send a first sample.",
-    describe: (v) => (isNumber(v) && v > 0 ? `${number(v)} (log η ${number(Math.log(v))})` : number(v)),
+    describe: (v) => (v > 0 ? `${number(v)} (log η ${number(Math.log(v))})` : number(v)),
   },
   regret: {
     title: "Regret",
     log: false,
-    empty: "No regret to show: it is off, or it has no exact form for this model.",
+    absent: "No regret to show: it is off, or it has no exact form for this model.",
     describe: (v) => number(v),
   },
   loss: {
     title: "Mean loss",
     log: false,
-    empty: "Nothing learnt yet: send a first sample.",
     describe: (v) => number(v),
   },
   theta: {
     title: "θ, largest coordinates",
     log: false,
-    empty: "θ is not known before the first sample.",
     describe: (v) => number(v),
   },
 };
@@ -39,14 +38,15 @@ export class Figures {
 
   constructor(kinds) {
     this.charts = new Map(kinds.map((kind) => [kind, this.#figure(kind)]));
-    this.element = el("div", { class: "charts" }, [...this.charts.values()].map((one) => one.element));
+    const elements = [...this.charts.values()].map((one) => one.element);
+    this.element = el("div", { class: "charts" }, elements);
     this.timeSwitch = toggle("log t", "The axis of t is logarithmic", false, (on) => {
       this.#t = on ? "log" : "linear";
       for (const kind of this.charts.keys()) this.#draw(kind);
     });
   }
 
-  /** Draw the series of a kind, each `{name, t, values}`. */
+  /** Draw the series of a kind, each `{name, t, values}`; null if there is no such thing. */
   show(kind, series) {
     this.#shown.set(kind, series);
     this.#draw(kind);
@@ -58,8 +58,8 @@ export class Figures {
   }
 
   #figure(kind) {
-    const { title, log, ...rest } = KINDS[kind];
-    const chart = new Chart({ title, ...rest });
+    const { title, log, describe } = KINDS[kind];
+    const chart = new Chart({ title, describe });
     const figure = { chart, log };
     const logarithmic = toggle("log", `${title}: logarithmic axis`, log, (on) => {
       figure.log = on;
@@ -67,14 +67,17 @@ export class Figures {
     });
     figure.now = el("span", { class: "chart-now" });
     const head = el("div", { class: "card-head" }, el("h2", {}, title), figure.now, logarithmic);
-    figure.element = el("section", { class: "card", "data-chart": kind, "aria-label": title }, head, chart.element);
+    const attributes = { class: "card", "data-chart": kind, "aria-label": title };
+    figure.element = el("section", attributes, head, chart.element);
     return figure;
   }
 
   #draw(kind) {
     const { chart, log, now } = this.charts.get(kind);
-    const series = this.#shown.get(kind) ?? [];
-    chart.draw(series, { t: this.#t, y: log ? "log" : "linear" });
+    const shown = this.#shown.get(kind);
+    const series = shown ?? [];
+    const word = shown === null ? KINDS[kind].absent : FRESH;
+    chart.draw(series, { t: this.#t, y: log ? "log" : "linear" }, word);
     const last = series.length === 1 ? series[0].values.at(-1) : null;
     now.textContent = isNumber(last) ? number(last) : series.length === 1 ? NOTHING : "";
   }
@@ -86,6 +89,7 @@ function toggle(label, title, on, change) {
     set(made, { "aria-pressed": String(pressed) });
     change(pressed);
   };
-  const made = button(label, flip, { class: "toggle", "aria-pressed": String(on), "aria-label": title, title });
+  const attributes = { class: "toggle", "aria-pressed": String(on), "aria-label": title, title };
+  const made = button(label, flip, attributes);
   return made;
 }

@@ -1,4 +1,4 @@
-/** The API key: asked for when the service wants one, kept for this tab only, forgotten on demand. */
+/** The API key: asked for when the service wants one, kept for this tab, forgotten on demand. */
 
 const PLACE = "llr.key";
 

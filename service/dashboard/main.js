@@ -13,10 +13,11 @@ import { sessionPage } from "./session.js";
 const PAGES = { list: listPage, session: sessionPage, compare: comparePage };
 
 function start() {
-  const [main, forget, version] = ["page", "forget", "version"].map((id) => document.getElementById(id));
+  const part = (id) => document.getElementById(id);
+  const [main, forget, version] = ["page", "forget", "version"].map(part);
   const keys = new Keys(askForKey);
   const api = new Api(keys);
-  const connection = new Connection(document.getElementById("connection"));
+  const connection = new Connection(part("connection"));
   const here = { api, keys, connection, catalog: remembered(() => api.get("/v1/catalog")) };
   let shown = null;
 
@@ -33,7 +34,7 @@ function start() {
   const keyChanged = () => set(forget, { hidden: keys.current === null });
 
   window.addEventListener("hashchange", () => show(true));
-  document.getElementById("skip").addEventListener("click", (event) => {
+  part("skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
   });

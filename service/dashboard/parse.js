@@ -36,7 +36,8 @@ function isJson(text) {
 function ndjson(text) {
   const lines = text.split("\n").map((line, i) => ({ number: i + 1, line }));
   const full = lines.filter(({ line }) => line.trim());
-  for (const { number, line } of full) if (!isJson(line)) throw new Unclear("is not JSON", number, null);
+  const bad = full.find(({ line }) => !isJson(line));
+  if (bad) throw new Unclear("is not JSON", bad.number, null);
   const place = ({ pointer }) => {
     const [, row, rest] = /^\/(\d+)(.*)$/.exec(pointer ?? "") ?? [];
     return row in full ? { line: full[row].number, column: null, rest } : null;
@@ -65,7 +66,9 @@ function csv(text, features) {
   const lines = text.split("\n").map((line, i) => ({ number: i + 1, fields: split(line) }));
   const full = lines.filter(({ fields }) => fields.length);
   if (full.length > 1 && full[0].fields.every((one) => Number.isNaN(Number(one)))) full.shift();
-  const rows = full.map(({ number, fields }) => fields.map((one, k) => toNumber(one, number, k + 1)));
+  const rows = full.map(({ number, fields }) => {
+    return fields.map((one, k) => toNumber(one, number, k + 1));
+  });
   const y = rows.map((row) => row.at(-1));
   const x = rows.map((row) => row.slice(0, -1));
   if (features) full.forEach(({ number, fields }) => fields.length < 2 && tooShort(number));
@@ -84,7 +87,8 @@ function split(line) {
 function toNumber(text, line, column) {
   const value = Number(text);
   if (text !== "" && Number.isFinite(value)) return value;
-  throw new Unclear(text === "" ? "nothing between two commas" : `“${text}” is not a finite number`, line, column);
+  const said = text === "" ? "nothing between two commas" : `“${text}” is not a finite number`;
+  throw new Unclear(said, line, column);
 }
 
 function tooShort(line) {

@@ -3,7 +3,7 @@
  * When more happened between two states than a chart can leave out, it asks for the history anew.
  */
 
-import { sessionPath } from "./api.js";
+import { readHistory } from "./history.js";
 import { coordinates, largest } from "./theta.js";
 
 const [MOST_POINTS, MOST_COORDINATES, APART] = [1000, 6, 1000];
@@ -15,7 +15,8 @@ export class Past {
   #stale = false;
 
   constructor(api, name) {
-    Object.assign(this, { api, name, t: [], eta: [], loss: [], regret: null, theta: [], labels: [] });
+    Object.assign(this, { api, name, t: [], eta: [], loss: [], regret: null });
+    Object.assign(this, { theta: [], labels: [] });
   }
 
   /** Read the history; θ's coordinates are those that are largest in `state`. */
@@ -23,13 +24,11 @@ export class Past {
     this.#asked = performance.now();
     this.#stale = false;
     this.#wanted = largest(state.theta, MOST_COORDINATES);
-    const query = `?points=500&theta=${this.#wanted.join(",")}`;
-    const past = await this.api.get(sessionPath(this.name, `/history${query}`), { signal });
+    const asked = { points: 500, theta: this.#wanted, signal };
+    const past = await readHistory(this.api, this.name, asked);
     const known = coordinates(state.theta);
-    this.t = past.t;
-    this.eta = past.eta;
-    this.loss = past.loss.map((total, i) => (past.t[i] ? total / past.t[i] : null));
-    this.regret = past.regret;
+    const { t, eta, loss, regret } = past;
+    Object.assign(this, { t, eta, loss, regret });
     this.theta = past.coordinates.map((_, k) => past.theta.map((row) => row[k]));
     this.labels = past.coordinates.map((i) => known[i]?.label ?? `θ[${i}]`);
   }

@@ -3,10 +3,11 @@
 import { Refused, Unreachable } from "./api.js";
 import { el } from "./dom.js";
 import { plural } from "./format.js";
+import { TO_LIST } from "./router.js";
 
 const ADVICE = {
   401: "Enter a key that is known to this service.",
-  403: "Your key is known here but may not do this. Forget it and enter one with that role.",
+  403: "Press Forget key to use another.",
 };
 
 /** A box that tells of an error; `place(error)` may say better where it is than a pointer. */
@@ -23,6 +24,13 @@ export function problemBox(error, place = where) {
   );
 }
 
+/** A box that says that a session is not there. */
+export function nobodyBox() {
+  const title = el("p", { class: "problem-title" }, "There is no session of this name (any more)");
+  const lead = el("p", {}, el("a", { href: TO_LIST }, "See which there are"));
+  return el("div", { class: "problem", role: "alert" }, title, lead);
+}
+
 /** The place of one of a problem's errors, in its own words. */
 export function where({ line, pointer, parameter }) {
   const at = [line && `line ${line}`, pointer || parameter].filter(Boolean).join(" ");
@@ -30,7 +38,8 @@ export function where({ line, pointer, parameter }) {
 }
 
 function title(error) {
-  if (error instanceof Refused) return error.problem.title ?? `The service answered ${error.status}`;
+  const { problem, status } = error;
+  if (error instanceof Refused) return problem.title ?? `The service answered ${status}`;
   if (error instanceof Unreachable) return "The service cannot be reached";
   return "That did not work";
 }

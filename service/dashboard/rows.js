@@ -16,14 +16,15 @@ const COLUMNS = [
   ["regret", "Regret", "figure"],
 ];
 
-/** Rows by name; `picked` is the set of names that are ticked, `onPick` hears of changes. */
+/** Rows by name; `picked` knows which are ticked. */
 export class Rows {
   #rows = new Map();
 
-  constructor(picked, onPick) {
-    Object.assign(this, { picked, onPick });
+  constructor(picked) {
+    this.picked = picked;
     const heads = COLUMNS.map(([, label, kind]) => el("th", { scope: "col", class: kind }, label));
-    const first = [el("th", { class: "pick" }, unseen("Compare")), el("th", { scope: "col" }, "Name")];
+    const tick = el("th", { scope: "col", class: "pick" }, unseen("Compare"));
+    const first = [tick, el("th", { scope: "col" }, "Name")];
     const last = el("th", { scope: "col", class: "trend" }, "Loss, trend");
     this.body = el("tbody");
     const head = el("thead", {}, el("tr", {}, first, heads, last));
@@ -47,22 +48,19 @@ export class Rows {
   }
 
   #row(name) {
-    if (!this.#rows.has(name)) this.#rows.set(name, new Row(name, this.picked, this.onPick));
+    if (!this.#rows.has(name)) this.#rows.set(name, new Row(name, this.picked));
     return this.#rows.get(name);
   }
 }
 
 class Row {
-  constructor(name, picked, onPick) {
+  constructor(name, picked) {
     this.rate = new Rate();
     this.spark = spark("mean loss so far");
-    this.cells = Object.fromEntries(COLUMNS.map(([id, label, kind]) => [id, cell(id, label, kind)]));
-    this.box = el("input", { type: "checkbox", checked: picked.has(name), "aria-label": `Compare ${name}` });
-    this.box.addEventListener("change", () => {
-      if (this.box.checked) picked.add(name);
-      else picked.delete(name);
-      onPick();
-    });
+    this.cells = Object.fromEntries(COLUMNS.map((column) => [column[0], cell(...column)]));
+    const ticked = { type: "checkbox", checked: picked.has(name), "aria-label": `Compare ${name}` };
+    this.box = el("input", ticked);
+    this.box.addEventListener("change", () => picked.pick(name, this.box.checked));
     this.element = el(
       "tr",
       { "data-name": name },

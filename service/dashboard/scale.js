@@ -12,7 +12,7 @@ const ROOM = 0.06;
 export function scale(kind, values) {
   const [low, high] = extent(values);
   if (kind !== "log") return linear(low, high);
-  return low > 0 ? log(low, high) : symlog(low, high);
+  return low > 0 ? log(low, high) : symlog(low, high, values);
 }
 
 /** The scale of t: from the first to the last, without room at its ends. */
@@ -44,14 +44,21 @@ function exactLog(low, high) {
   return { kind: "log", at, marks: (most) => logMarks(from, to, most) };
 }
 
-function symlog(low, high) {
+function symlog(low, high, values) {
   const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  const near = 10 ** (Math.floor(Math.log10(far)) - 2);
+  const near = 10 ** nearZero(values, Math.floor(Math.log10(far)));
   const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / near);
   const room = (bend(high) - bend(low) || 1) * ROOM;
   const [from, to] = [bend(low) - room, bend(high) + room];
   const at = (value) => (bend(value) - from) / (to - from);
-  return { kind: "symlog", at, marks: () => symlogMarks(near, low, high) };
+  return { kind: "symlog", at, marks: (most) => symlogMarks(near, far, low, high, most) };
+}
+
+/** The decade where a symlog axis turns linear: most values lie beyond it, the least do not. */
+function nearZero(values, far) {
+  const sizes = values.filter((value) => isNumber(value) && value !== 0).map(Math.abs);
+  const small = sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 5)] ?? 1;
+  return Math.min(far - 2, Math.floor(Math.log10(small)));
 }
 
 function linearMarks(low, high, most) {
@@ -67,7 +74,7 @@ function linearMarks(low, high, most) {
 
 function logMarks(from, to, most) {
   const decades = Math.floor(to) - Math.ceil(from) + 1;
-  if (decades < 2) return fineMarks(from, to, most);
+  if (decades < 3) return fineMarks(from, to, most);
   const stride = Math.max(1, Math.ceil(decades / most));
   const marks = [];
   for (let k = Math.ceil(from / stride) * stride; k <= to; k += stride) {
@@ -87,9 +94,12 @@ function fineMarks(from, to, most) {
   return marks.length >= 2 ? marks : linearMarks(10 ** from, 10 ** to, most);
 }
 
-function symlogMarks(near, low, high) {
-  const far = [near, near * 10, near * 100, near * 1000];
-  const values = [...far.map((value) => -value).reverse(), 0, ...far];
+function symlogMarks(near, far, low, high, most) {
+  const [first, last] = [Math.log10(near), Math.log10(far)].map(Math.round);
+  const stride = Math.max(1, Math.ceil((last - first) / (most / (low < 0 && high > 0 ? 2 : 1))));
+  const sizes = [];
+  for (let k = last; k >= first; k -= stride) sizes.unshift(10 ** k);
+  const values = [...sizes.map((value) => -value).reverse(), 0, ...sizes];
   return values.filter((value) => value >= low && value <= high).map((value) => mark(value));
 }
 

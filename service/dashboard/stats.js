@@ -23,7 +23,7 @@ export class Stats {
   show(state, rate) {
     this.#say("t", count(state.t));
     this.#say("rate", perSecond(rate));
-    this.#say("eta", number(state.eta), `log η ${number(state.log_eta)}`);
+    this.#say("eta", number(state.eta), `log η ${number(state.log_eta ?? Math.log(state.eta))}`);
     this.#say("loss", number(state.loss.mean), `total ${number(state.loss.total)}`);
     this.#say("ml", number(state.regret.ml));
     this.#say("fixed", number(state.regret.best_fixed));

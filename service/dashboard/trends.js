@@ -1,6 +1,6 @@
 /** The recent past of the sessions on a page, asked for when one moved, a few at a time. */
 
-import { sessionPath } from "./api.js";
+import { readHistory } from "./history.js";
 
 const [AT_ONCE, APART, POINTS] = [3, 3000, 48];
 
@@ -36,8 +36,7 @@ export class Trends {
 
   async #load(name, signal) {
     const asked = performance.now();
-    const path = sessionPath(name, `/history?points=${POINTS}&theta=`);
-    const past = await this.api.get(path, { signal }).catch(() => null);
+    const past = await readHistory(this.api, name, { points: POINTS, signal }).catch(() => null);
     if (signal.aborted) return;
     if (past === null) this.#known.set(name, { t: null, asked, loss: [], eta: null, regret: null });
     else this.#known.set(name, { asked, ...summary(past) });
@@ -45,6 +44,5 @@ export class Trends {
 }
 
 function summary({ t, loss, eta, regret }) {
-  const mean = loss.map((total, i) => (t[i] ? total / t[i] : null));
-  return { t: t.at(-1), loss: mean, eta: eta.at(-1), regret: regret?.at(-1) ?? null };
+  return { t: t.at(-1), loss, eta: eta.at(-1), regret: regret?.at(-1) ?? null };
 }
