@@ -18,8 +18,8 @@ from clients.sdk.wire import KEY, address
 
 REFUSED, USAGE, UNREACHABLE, STOPPED = 1, 2, 3, 130
 LOCAL = "http://127.0.0.1:8080"
-SHORT = 3.0
-"""Seconds of trying again for those who look at their terminal."""
+SHORT, LONG = 3.0, 300.0
+"""Seconds of trying again: for those who look at their terminal, for those who send much."""
 
 
 class BadData(Exception):
@@ -67,6 +67,7 @@ Key = Annotated[
         help="An API key, if needed.",
     ),
 ]
+Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait for a service that is away.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Named = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
 ManyNamed = Annotated[

@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from clients import Client, Problem, Session, SessionNotFound
-from clients.connection import LOCAL, AsJson, BadData, Key, MaybeNamed, Url, reach, service
+from clients.connection import (
+    LOCAL,
+    LONG,
+    AsJson,
+    BadData,
+    Key,
+    MaybeNamed,
+    Patience,
+    Url,
+    reach,
+    service,
+)
 from clients.formats import BLOCK, FORMATS, STDIN, Columns, Part, Source, format_of, opened
 from clients.producers import producer_of
 from clients.pushing import Pushing
@@ -61,9 +72,7 @@ def push(
     producer: Annotated[
         str | None, typer.Option(help="Number samples under this name. (Default: of the file.)")
     ] = None,
-    patience: Annotated[
-        float, typer.Option(min=0, help="Seconds to wait for a service that is away.")
-    ] = 300.0,
+    patience: Patience = LONG,
     as_json: AsJson = False,
     url: Url = LOCAL,
     key: Key = None,

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from clients import Client, LLRError, SessionNotFound
-from clients.connection import LOCAL, AsJson, Key, Url, reach, service
+from clients.connection import LOCAL, LONG, AsJson, Key, Patience, Url, reach, service
 from clients.replay.campaign import Campaign, bars
 from clients.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
 from clients.replay.feeding import Pace
@@ -48,9 +48,7 @@ def replay(
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Sessions fed at a time.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Where the random numbers start.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the sessions first.")] = False,
-    patience: Annotated[
-        float, typer.Option(min=0, help="Seconds to wait for a service that is away.")
-    ] = 300.0,
+    patience: Patience = LONG,
     as_json: AsJson = False,
     url: Url = LOCAL,
     key: Key = None,
