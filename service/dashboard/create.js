@@ -1,5 +1,6 @@
 /** The form that creates a session, built from the catalogue: whatever is in it appears here. */
 
+import { named } from "./about.js";
 import { sessionPath } from "./api.js";
 import { ask } from "./dialog.js";
 import { el, fill, set } from "./dom.js";
@@ -70,6 +71,7 @@ class Form {
     const learns = algorithm.learns_step_size;
     this.eta0.hint(learns ? "Where it starts; it is learnt from there." : "It stays as it is.");
     set(this.dim.element, { hidden: !model.features });
+    set(this.eta0.element, { hidden: algorithm.base === null });
     this.#options = [...model.options, ...algorithm.options].map(optionField);
     const further = this.#options.filter((one) => !one.needed);
     fill(this.needed, this.#options.filter((one) => one.needed).map((one) => one.element));
@@ -77,9 +79,8 @@ class Form {
   }
 
   #config() {
-    const { features } = named(this.models, this.model.value);
-    const plain = [this.model, this.algorithm, this.eta0, this.regret];
-    if (features) plain.push(this.dim);
+    const all = [this.model, this.algorithm, this.dim, this.eta0, this.regret];
+    const plain = all.filter((field) => !field.element.hidden);
     const config = Object.fromEntries(plain.map((field) => [field.at.slice(1), field.value]));
     const given = this.#options.filter((field) => field.value !== undefined);
     const options = Object.fromEntries(given.map((field) => [field.name, field.value]));
@@ -92,8 +93,8 @@ class Form {
   }
 
   #refused(error) {
-    const named = (error.problem?.errors ?? []).filter((one) => this.#mark(one));
-    if (named.length) return;
+    const marked = (error.problem?.errors ?? []).filter((one) => this.#mark(one));
+    if (marked.length) return;
     const name = this.name.value;
     const exists = error.problem?.type?.endsWith(":session-exists");
     const leave = () => this.element.closest("dialog").close();
@@ -108,8 +109,4 @@ class Form {
     field?.wrong(detail);
     return field !== undefined;
   }
-}
-
-function named(them, name) {
-  return them.find((one) => one.name === name);
 }

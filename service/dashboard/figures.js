@@ -1,8 +1,8 @@
 /** The charts of a page: which there are, what each shows, and whether its axis is logarithmic. */
 
 import { Chart } from "./chart.js";
-import { button, el, set } from "./dom.js";
-import { isNumber, NOTHING, number } from "./format.js";
+import { button, el, say, set } from "./dom.js";
+import { number } from "./format.js";
 
 const FRESH = "Nothing learnt yet: send a first sample.";
 
@@ -52,6 +52,11 @@ export class Figures {
     this.#draw(kind);
   }
 
+  /** Say something beside the title of a kind, in place of its last value. */
+  note(kind, text) {
+    this.charts.get(kind).note = text;
+  }
+
   /** Leave the page. */
   close() {
     for (const { chart } of this.charts.values()) chart.close();
@@ -73,13 +78,13 @@ export class Figures {
   }
 
   #draw(kind) {
-    const { chart, log, now } = this.charts.get(kind);
+    const { chart, log, now, note } = this.charts.get(kind);
     const shown = this.#shown.get(kind);
     const series = shown ?? [];
     const word = shown === null ? KINDS[kind].absent : FRESH;
     chart.draw(series, { t: this.#t, y: log ? "log" : "linear" }, word);
     const last = series.length === 1 ? series[0].values.at(-1) : null;
-    now.textContent = isNumber(last) ? number(last) : series.length === 1 ? NOTHING : "";
+    say(now, note || (series.length === 1 ? number(last) : ""));
   }
 }
 

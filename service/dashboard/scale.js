@@ -64,7 +64,7 @@ function nearZero(values, far) {
 function linearMarks(low, high, most) {
   const rough = high / most - low / most;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((factor) => factor * unit >= rough) * unit;
+  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= rough) * unit;
   const marks = [];
   for (let k = Math.ceil(low / step); k * step <= high && marks.length <= 2 * most; k += 1) {
     marks.push(mark(k * step, digitsFor(k * step, step)));

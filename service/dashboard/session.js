@@ -1,11 +1,11 @@
 /** The page of one session: its numbers and charts live, samples by hand, snippets, deletion. */
 
+import { aboutSession, named } from "./about.js";
 import { sessionPath } from "./api.js";
 import { deleteSession } from "./deletion.js";
 import { button, el, fill, set } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
-import { NOTHING } from "./format.js";
 import { Past } from "./past.js";
 import { Pause } from "./pause.js";
 import { nobodyBox, problemBox } from "./problem.js";
@@ -14,6 +14,7 @@ import { toCompare, TO_LIST } from "./router.js";
 import { Samples } from "./samples.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
+import { intercept } from "./theta.js";
 
 const [TICK, SOON] = [1000, 80];
 const NOBODY = new Set([404, 422]); // there is none, or there can be none of that name
@@ -110,14 +111,10 @@ class SessionPage {
   }
 
   async #describe(state) {
-    const { models } = await this.here.catalog();
-    const model = models.find((one) => one.name === state.model);
-    const { dim, config, algorithm } = state;
-    const size = model.features ? `dim ${dim ?? NOTHING}` : null;
-    const facts = [state.model, algorithm, size, firstStep(config)];
-    const words = "diverged: the last batch was refused";
-    const badge = state.status === "diverged" ? el("strong", { class: "badge" }, words) : null;
-    fill(this.about, facts.filter(Boolean).join(" · "), " ", badge);
+    const catalog = await this.here.catalog();
+    const model = named(catalog.models, state.model);
+    const { dim, config } = state;
+    fill(this.about, aboutSession(state, catalog));
     this.samples.show({ model, dim, options: config.options });
     const keyed = this.here.keys.current !== null;
     this.snippets.show({ name: this.name, dim, model, origin: location.origin, keyed });
@@ -144,6 +141,7 @@ class SessionPage {
         const values = this.past[kind] ?? (t.at(-1) ? null : []);
         this.figures.show(kind, values && [{ name: this.name, t, values }]);
       }
+      this.figures.note("theta", intercept(this.#state));
       this.figures.show("theta", theta.map((values, k) => ({ name: labels[k], t, values })));
     }, SOON);
   }
@@ -161,8 +159,4 @@ class SessionPage {
     set(this.tools, { hidden: true });
     set(this.body, { hidden: true });
   }
-}
-
-function firstStep({ eta0 }) {
-  return typeof eta0 === "number" ? `eta0 ${eta0}` : null;
 }

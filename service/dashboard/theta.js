@@ -1,5 +1,7 @@
 /** θ as the service sends it: a list, a list a class, or an object of named features. */
 
+import { number } from "./format.js";
+
 /** The past keeps the first 64 coordinates. */
 export const KEPT = 64;
 
@@ -18,6 +20,12 @@ export function largest(theta, most) {
   const sized = coordinates(theta).slice(0, KEPT).map(({ value }, i) => [Math.abs(value ?? 0), i]);
   const first = sized.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, most);
   return first.map(([, i]) => i).sort((a, b) => a - b);
+}
+
+/** The constant term beside θ as text, where there is one. */
+export function intercept({ intercept: value = null }) {
+  const numbers = value === null ? [] : [value].flat();
+  return numbers.length ? `intercept ${numbers.map((one) => number(one)).join(", ")}` : "";
 }
 
 function named(name, value) {

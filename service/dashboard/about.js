@@ -1,0 +1,18 @@
+/** What a session is, in a line: its model, its algorithm, its size, and whether it diverged. */
+
+import { el } from "./dom.js";
+import { NOTHING } from "./format.js";
+
+/** The parts of the line. An algorithm without a base has no use for a first step size. */
+export function aboutSession({ model, algorithm, dim, status, config }, { models, algorithms }) {
+  const size = named(models, model).features ? `dim ${dim ?? NOTHING}` : null;
+  const step = named(algorithms, algorithm).base === null ? null : `eta0 ${config.eta0}`;
+  const facts = [model, algorithm, size, step].filter(Boolean).join(" · ");
+  const words = "diverged: the last batch was refused";
+  return [facts, " ", status === "diverged" ? el("strong", { class: "badge" }, words) : null];
+}
+
+/** The entry of a name among those of the catalogue. */
+export function named(entries, name) {
+  return entries.find((one) => one.name === name);
+}
