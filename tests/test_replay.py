@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ import llr
 from clients import Client, State
 from clients.cli import app
 from clients.replay.campaign import Campaign, bars, describe
-from clients.replay.experiments import DECADES, Experiment, paper, shown, theta_of
+from clients.replay.experiments import DECADES, Experiment, paper, shown
 from clients.replay.feeding import NotOurs, Pace, Position, Stopped, feed
 from clients.replay.results import Result, figure, report
 from llr.streams import STREAMS
@@ -212,14 +211,6 @@ def test_a_bar_shows_theta_eta_and_regret_and_comes_to_its_end(client: Client) -
 def test_a_step_size_that_is_not_there_is_a_dash() -> None:
     experiment = Experiment("gaussian", "auto", None, 10)
     assert describe(experiment, Position(5, 1.25, None, None)) == "auto: θ 1.25 η - regret -"
-
-
-@pytest.mark.parametrize(("stream", "shown_as"), [("gaussian", 5.0), ("regression", 4.0)])
-def test_a_constant_term_is_part_of_theta_only_where_there_are_no_features(
-    stream: str, shown_as: float
-) -> None:
-    state = SimpleNamespace(theta=[4.0], intercept=1.0)
-    assert theta_of(STREAMS[stream](0), state) == shown_as  # type: ignore[arg-type]
 
 
 def test_the_first_error_ends_all(client: Client) -> None:

@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from clients import Answer, State
 from llr.streams import STREAMS, Samples, Stream
-from llr.types import Vector
 
 SAMPLES = {"gaussian": 2500, "bernoulli": 2500, "regression": 7500, "quadratic": 500}
 MODELS = ("gaussian", "bernoulli", "regression")
@@ -139,13 +137,6 @@ def power(x: float) -> str:
         return f"{x:g}"
     ten = "10" + exponent.translate(SUPERSCRIPT)
     return ten if mantissa == "1" else f"{mantissa}·{ten}"
-
-
-def theta_of(stream: Stream, state: Answer | State) -> Vector:
-    """θ of a session; where there are no features, a constant term is part of it."""
-    theta = np.ravel(np.asarray(state.theta, dtype=np.float64))
-    constant = getattr(state, "intercept", None)
-    return theta if constant is None or stream.model == "linear" else theta + constant
 
 
 def shown(stream: Stream, theta: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clients import Answer, Client, Diverged, LLRError, Session, SessionExists, State
-from clients.replay.experiments import Experiment, samples, shown, theta_of
+from clients.replay.experiments import Experiment, samples, shown
 from llr.streams import Stream
 
 BLOCK = 500
@@ -121,6 +121,4 @@ def place(session: Session, experiment: Experiment) -> int:
 
 def position(stream: Stream, state: Answer | State) -> Position:
     """What there is to show of a session."""
-    return Position(
-        state.t, float(shown(stream, theta_of(stream, state))), state.eta, state.regret.ml
-    )
+    return Position(state.t, float(shown(stream, state.theta)), state.eta, state.regret.ml)

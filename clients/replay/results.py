@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from clients import State
-from clients.replay.experiments import Experiment, theta_of
+from clients.replay.experiments import AUTO, Experiment
 
 WORDS = ("stream", "algorithm", "outcome")
 NUMBERS = ("eta0", "t", "theta\nerror", "learnt\neta", "mean\nloss", "regret\nml")
@@ -39,9 +40,9 @@ class Result(NamedTuple):
     @property
     def error(self) -> float:
         """‖θ − truth‖, over ‖truth‖ where that is not 0."""
-        stream = self.experiment.source()
-        distance = theta_of(stream, self.state) - stream.truth
-        return math.hypot(*distance) / (math.hypot(*stream.truth) or 1.0)
+        truth = self.experiment.source().truth
+        distance = np.ravel(np.asarray(self.state.theta, dtype=np.float64)) - truth
+        return math.hypot(*distance) / (math.hypot(*truth) or 1.0)
 
     def members(self) -> dict[str, Any]:
         """As JSON has it; numbers are finite or null."""
@@ -72,6 +73,10 @@ def report(console: Console, results: list[Result]) -> None:
     notes = Table.grid("", "", padding=(0, 2, 0, 0))
     for name, meaning in NOTES.items():
         notes.add_row(name, meaning, style="dim")
+    if any(row.experiment.algorithm == AUTO for row in results):
+        notes.add_row(
+            AUTO, "predicts by a vote in which theta is one voice: look at its regret", style="dim"
+        )
     if any(row.outcome == "diverged" for row in results):
         notes.add_row("diverged", DIVERGED, style="red")
     console.print(table, "", notes, highlight=False)
