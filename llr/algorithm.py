@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from llr.compiled import Kernel
+from llr.models import Model
 from llr.parameter import Parameter
+from llr.types import Vector
 
 Options = dict[str, Any]
 
@@ -29,6 +31,9 @@ class Algorithm:
         numbers: (options, scores, dim) → how many scalars of its own it keeps.
         settings: (options) → the numbers its step reads from `own`, after the model's; by default
             its parameters in their order.
+        starts: whether η starts at `eta0`; if not, `eta0` means nothing.
+        straight: whether it can do with a loss that has no curvature anywhere.
+        bounds: (scalars, t) → between which two numbers log η is held now, if it is.
     """
 
     name: str
@@ -41,6 +46,13 @@ class Algorithm:
     rows: Callable[[Options], int] = lambda _: 0
     numbers: Callable[[Options, int, int], int] = lambda *_: 0
     settings: Callable[[Options], Sequence[float]] | None = None
+    starts: bool = True
+    straight: bool = True
+    bounds: Callable[[Vector, int], tuple[float, float]] | None = None
+
+    def suits(self, model: Model) -> bool:
+        """Whether it can climb this model's ℓ."""
+        return self.straight or model.curved
 
     def own(self, options: Options) -> tuple[float, ...]:
         """The numbers its step reads, after the model's."""

@@ -6,7 +6,7 @@ To add one that is not a base with a rate, write its file and give it a line in 
 True
 """
 
-from llr import block, step
+from llr import block, step, vsgd
 from llr.algorithm import Algorithm, Options
 from llr.bases import BASES, Base
 from llr.compiled import Kernel
@@ -75,4 +75,5 @@ def _composed() -> list[Algorithm]:
 
 ALGORITHMS: dict[str, Algorithm] = {
     **{algorithm.name: algorithm for algorithm in _composed()},
+    "vsgd": vsgd.ALGORITHM,
 }

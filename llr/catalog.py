@@ -38,6 +38,8 @@ def _algorithm(name: str, algorithm: Algorithm) -> dict[str, Any]:
         "base": algorithm.base,
         "rate": algorithm.rate,
         "learns_step_size": algorithm.learns,
+        "needs_eta0": algorithm.starts,
+        "models": [model.name for model in MODELS.values() if algorithm.suits(model)],
         "options": _options(algorithm.parameters),
     }
 

@@ -1,6 +1,7 @@
 """How the paper's formulas become machine code: parts, loops, kernels, and the fold of a registry.
 
 * a **part** is a scalar formula (a model's loss, a rate's update), compiled strictly;
+* a large part is left **apart** from what calls it, or **woven** into the one place that does;
 * a **loop** runs over the coordinates of a vector and may reorder its sums, so that it is SIMD;
 * a **kernel** is an entry point called from Python: compiled once, kept on disk, free of the GIL;
 * `fold` turns the parts of a registry into one function that picks the k-th of them;
@@ -44,13 +45,38 @@ OPTIONS: dict[str, Any] = {
 
 def part(formula: F) -> F:
     """Compile a scalar formula exactly as it is written."""
-    return numba.njit(forceinline=True, **OPTIONS)(formula)  # type: ignore[no-any-return]
+    return _compiled(formula, forceinline=True)  # type: ignore[no-any-return]
+
+
+def apart(formula: F) -> F:
+    """A part that stays a function of its own: large, or seldom called, or called in many places.
+
+    A kernel is compiled the faster, and runs the slower by a few nanoseconds a call.
+    """
+    return _compiled(formula)  # type: ignore[no-any-return]
+
+
+def woven(formula: F) -> F:
+    """A part that is written into what calls it before that is compiled, not compiled alone first.
+
+    For a large part that is called in one place: compiling is done once instead of twice.
+    """
+    return _compiled(formula, inline="always")  # type: ignore[no-any-return]
 
 
 def loop(over_coordinates: F) -> F:
     """Compile a loop whose sums may be reordered and fused; NaN and infinity stay themselves."""
-    reordered = numba.njit(forceinline=True, fastmath={"reassoc", "contract"}, **OPTIONS)
-    return reordered(over_coordinates)  # type: ignore[no-any-return]
+    return _compiled(  # type: ignore[no-any-return]
+        over_coordinates, forceinline=True, fastmath={"reassoc", "contract"}
+    )
+
+
+def _compiled(formula: Callable[..., Any], **options: Any) -> Any:
+    """What takes a tuple of arrays is never called from Python, and is spared the way in."""
+    kinds = inspect.get_annotations(formula).values()
+    if any(isinstance(kind, type) and issubclass(kind, tuple) for kind in kinds):
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(**OPTIONS, **options)(formula)
 
 
 class Kernel:
@@ -116,10 +142,13 @@ def with_parts(
     """
     copy = types.FunctionType(formula.__code__, formula.__globals__ | parts, name)
     copy.__qualname__, copy.__doc__ = name, formula.__doc__
+    copy.__annotations__ = formula.__annotations__
     return copy
 
 
-def fold(parts: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+def fold(
+    parts: Sequence[Callable[..., Any]], as_a: Callable[..., Any] = part
+) -> Callable[..., Any]:
     """One compiled `pick(k, *arguments)` that calls `parts[k](*arguments)`.
 
     >>> double, square = part(lambda x: 2.0 * x), part(lambda x: x * x)
@@ -135,4 +164,4 @@ def fold(parts: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     scope: dict[str, Any] = {f"part_{k}": one for k, one in enumerate(parts)}
     exec("\n".join(lines), scope)  # noqa: S102 - five lines of our own, written above
     pick: Callable[..., Any] = scope["pick"]
-    return part(pick)
+    return as_a(pick)  # type: ignore[no-any-return]

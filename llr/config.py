@@ -47,6 +47,9 @@ class Config:
         _one_of("model", self.model, MODELS)
         _one_of("algorithm", self.algorithm, ALGORITHMS)
         _one_of("regret", self.regret, REGRETS)
+        if not self.of_algorithm.suits(self.of_model):
+            reason = f"{self.algorithm} needs a loss with curvature, and {self.model} has none"
+            raise ConfigError("algorithm", reason)
         if not is_real(self.eta0) or self.eta0 <= 0.0:
             raise ConfigError("eta0", "must be a finite number above 0")
         self._check_options()

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from llr.compiled import fold, part
+from llr.compiled import apart, fold, part
 from llr.models import MODELS, Model
 from llr.types import Vector
 
@@ -91,7 +91,7 @@ def root_of(residual: Callable[..., float], curvature: Callable[..., float]) -> 
                 break
         return sign * d / q, R * curvature(s + sign * d, y, p)
 
-    return part(root)
+    return apart(root)
 
 
 def _of(model: Model) -> Callable[..., Any]:
@@ -131,11 +131,11 @@ def _each(
 solve = fold([_of(m) for m in MODELS.values()])
 """(model, s, q, r, y, p) → (k, w), for a model of one score."""
 
-solve_each = fold([_each(m, m.implicit, _no_steps) for m in MODELS.values()])
+solve_each = fold([_each(m, m.implicit, _no_steps) for m in MODELS.values()], apart)
 """(model, s, q, r, y, p, k): fills k, one step per score, for a model of several.
 
 q has one number per score too, so that each may have a metric of its own.
 """
 
-tangent_each = fold([_each(m, m.implicit_tangent, _no_tangents) for m in MODELS.values()])
+tangent_each = fold([_each(m, m.implicit_tangent, _no_tangents) for m in MODELS.values()], apart)
 """(model, s, q, r, y, p, σ, k, dk): fills dk, given the k of `solve_each`."""

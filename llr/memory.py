@@ -10,7 +10,7 @@ Started at τ = 1 it would stay there, so the first 10 samples are averaged plai
 Reference: Schaul, Zhang & LeCun, *No more pesky learning rates*, 2013, section 4.2.
 """
 
-from llr.compiled import loop, part
+from llr.compiled import apart, loop
 from llr.types import Vector
 
 FIRST = 10
@@ -30,7 +30,7 @@ def _average(mean: Vector, square: Vector, rate: float, g: float, x: Vector) -> 
     return squared_mean, mean_square
 
 
-@part
+@apart
 def remember(V: Vector, g: Vector, x: Vector, t: int, tau: float) -> float:
     """Take ∂ℓ(θ) = g ⊗ x into the averages, which are the last two rows; returns the new τ."""
     rate = 1.0 / (t + 1.0) if t < FIRST else 1.0 / tau

@@ -20,7 +20,7 @@ class Parameter:
         kind: "real", "whole", "flag" (true or false), or "choice".
         default: its value when not given; None if it has to be given.
         low: for a real, what it must be above; for a whole number, the least.
-        high: for a real, what it must be below.
+        high: for a real, what it must be below; for a whole number, the most.
         choices: the words of a choice; a kernel sees the position.
         example: a value to try it with; the default if left out.
 
@@ -52,7 +52,7 @@ class Parameter:
         if self.kind == "choice":
             return isinstance(value, str) and value in self.choices
         if self.kind == "whole":
-            return is_whole(value, int(self.low))
+            return is_whole(value, int(self.low)) and value <= self.high
         return is_real(value) and self.low < value < self.high
 
     @property
@@ -62,6 +62,8 @@ class Parameter:
             return "true or false"
         if self.kind == "choice":
             return "one of " + ", ".join(self.choices)
+        if self.kind == "whole" and math.isfinite(self.high):
+            return f"a whole number from {self.low:g} to {self.high:g}"
         if self.kind == "whole":
             return f"a whole number, {self.low:g} or more"
         return f"a number above {self.low:g}" + (

@@ -1,13 +1,13 @@
 """One row of a learner's past, written by the kernel: t, log η, η, loss, regret, then θ."""
 
-from llr.compiled import part
+from llr.compiled import apart
 from llr.layout import ETA, LOG_ETA, LOSS, POINTS, REGRET, THETA
 from llr.types import Counts, Vector
 
 COLUMNS = 5
 
 
-@part
+@apart
 def record(history: Vector, counts: Counts, t: int, scalars: Vector, V: Vector) -> None:
     """Keep the state at t, with as many coordinates of θ as the row has room for."""
     row = history[counts[POINTS]]

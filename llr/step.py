@@ -14,7 +14,7 @@ from typing import Any
 
 from llr import models, rates
 from llr.bases.base import Base, Pace
-from llr.compiled import part, with_parts
+from llr.compiled import apart, part, with_parts, woven
 from llr.layout import (
     ETA,
     EXACT,
@@ -39,7 +39,7 @@ from llr.vectors import dot, dots
 
 def of_base(base: Base) -> Callable[..., Any]:
     """The compiled step of this base, whose settings say which rate moves its η."""
-    return part(with_parts(_step, f"step_{base.name}", move=base.step))
+    return woven(with_parts(_step, f"step_{base.name}", move=base.step))
 
 
 def move(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:
@@ -77,6 +77,13 @@ def _respond(
         loss, g, g_h = models.respond(model, s, sigma, y, p, exact)
         slope.s[0], slope.sigma[0], slope.g[0], slope.g_h[0] = s, sigma, g, g_h
         return loss, g * sigma
+    return _respond_each(exact, V, sample, slope)
+
+
+@apart
+def _respond_each(exact: bool, V: Vector, sample: Sample, slope: Slope) -> tuple[float, float]:
+    """The same for several scores."""
+    x, y, model, p = sample.x, sample.y, slope.model, slope.p
     for k in range(V.shape[1]):
         slope.s[k], slope.sigma[k] = dots(V[THETA, k], V[H, k], x)
     models.residual(model, slope.s, y, p, slope.g)

@@ -31,6 +31,13 @@ def move(v: Vector, scale: float, step: float, x: Vector) -> None:
 
 
 @loop
+def pull(v: Vector, scale: float, step: float, x: Vector, share: float, s: Vector) -> None:
+    """v ← scale · (v + step·x + share·s)."""
+    for i in range(x.size):
+        v[i] = scale * (v[i] + step * x[i] + share * s[i])
+
+
+@loop
 def probe(v: Vector) -> float:
     """0 if every coordinate is finite, else NaN."""
     total = 0.0

@@ -11,6 +11,14 @@ from llr.types import Vector
 
 DIM = 4
 
+PAIRS = [
+    (model.name, algorithm.name)
+    for model in llr.MODELS.values()
+    for algorithm in llr.ALGORITHMS.values()
+    if algorithm.suits(model)
+]
+"""Every model with every algorithm that can climb it."""
+
 
 def tried(parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Options with the examples their parameters give."""

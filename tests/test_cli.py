@@ -3,10 +3,10 @@
 import json
 import sys
 from importlib.metadata import entry_points
-from itertools import product
 from typing import Any
 
 import pytest
+from samples_of import PAIRS
 from typer.testing import CliRunner
 
 import llr
@@ -109,14 +109,15 @@ def test_the_catalog_says_what_a_model_is() -> None:
 
 def test_the_catalog_says_what_an_algorithm_is() -> None:
     for name, entry in catalog()["algorithms"].items():
-        learns = entry["learns_step_size"]
-        assert name == (f"{entry['base']}/{entry['rate']}" if learns else entry["base"])
+        learns, base, rate = (entry[key] for key in ("learns_step_size", "base", "rate"))
+        assert base is None or name == (f"{base}/{rate}" if learns else base)
+        assert entry["needs_eta0"] == llr.ALGORITHMS[name].starts
         assert entry["summary"] == llr.ALGORITHMS[name].summary
 
 
 def test_a_model_and_an_algorithm_take_the_options_the_catalog_gives_them() -> None:
     printed = catalog()
-    for model, algorithm in product(llr.MODELS, llr.ALGORITHMS):
+    for model, algorithm in PAIRS:
         entries = (printed["models"][model], printed["algorithms"][algorithm])
         listed = {option["name"]: option for entry in entries for option in entry["options"]}
         taken = shortest(model, algorithm).parameters
@@ -138,10 +139,6 @@ def test_the_catalogs_tables_show_every_name_whole(columns: str) -> None:
     result = CliRunner().invoke(app, ["catalog"], env={"COLUMNS": columns})
     assert result.exit_code == 0
     first = {line.split()[0] for line in result.stdout.splitlines() if line.strip()}
-    options = {
-        name
-        for model, algorithm in product(llr.MODELS, llr.ALGORITHMS)
-        for name in shortest(model, algorithm).parameters
-    }
+    options = {name for model, algorithm in PAIRS for name in shortest(model, algorithm).parameters}
     assert {*llr.MODELS, *llr.ALGORITHMS, *options} <= first
     assert all(len(line) <= int(columns) for line in result.stdout.splitlines())

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples_of import DIM, config_of, options_of, samples_of, theta0_of, tried
+from samples_of import DIM, PAIRS, config_of, options_of, samples_of, theta0_of, tried
 
 import llr
 from llr import models, rates
@@ -14,7 +14,6 @@ from llr.bases import BASES
 from llr.models import MODELS
 from llr.rates import RATES
 
-PAIRS = [(model, algorithm) for model in llr.MODELS for algorithm in llr.ALGORITHMS]
 every_pair = pytest.mark.parametrize(("model", "algorithm"), PAIRS)
 every_model = pytest.mark.parametrize("model", llr.MODELS)
 
@@ -34,7 +33,8 @@ def learner_of(model: str, algorithm: str, **options: Any) -> llr.Learner:
 def options_of_algorithm(algorithm: str) -> dict[str, Any]:
     """Everything switched on, so that the laws hold for all of the state."""
     chosen = llr.ALGORITHMS[algorithm]
-    return tried(chosen.parameters) | ({"memory": True} if chosen.learns else {})
+    has_memory = any(p.name == "memory" for p in chosen.parameters)
+    return tried(chosen.parameters) | ({"memory": True} if has_memory else {})
 
 
 def scores_of(model: str, seed: int) -> tuple[np.ndarray[Any, Any], float, float, int]:

@@ -5,55 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from samples_of import config_of, options_of, samples_of, theta0_of
+from like_reference import MODELS, assert_like, reference_samples
+from samples_of import options_of, samples_of, theta0_of
 
 import llr
 
 STEPS = 200
-TOLERANCE = 1e-10
-MODELS = ["gaussian", "bernoulli", "linear", "logistic", "poisson", "softmax", "quantile", "huber"]
 LEARNING = [name for name in reference.ALGORITHMS if "/" in name]
 
 
-def reference_samples(samples: tuple[Any, ...]) -> list[reference.Sample]:
-    if len(samples) == 1:
-        return [(None, float(y)) for y in samples[0]]
-    return [(x.tolist(), float(y)) for x, y in zip(*samples, strict=True)]
-
-
 def assert_like_reference(model: str, algorithm: str, seed: int, **options: Any) -> None:
-    samples, theta0 = samples_of(model, seed, STEPS), theta0_of(model, seed)
     eta0 = 0.002 if "svrg" in algorithm else 0.1
-    learner = llr.Learner(
-        model, algorithm=algorithm, eta0=eta0, theta0=theta0, **options_of(model), **options
-    )
-    config = config_of(model)
-    classes = config.scores if config.of_model.classes else None
-    has_number = config.of_model.parameter is not None and classes is None
-    expected = reference.run(
-        model,
-        algorithm,
-        reference_samples(samples),
-        theta0.tolist(),
-        eta0,
-        parameter=config.model_number if has_number else None,
-        classes=classes,
-        **options,
-    )
-    for t in range(STEPS):
-        outcome = learner.learn(*(column[t : t + 1] for column in samples))
-        assert outcome, f"diverged at {t}"
-        record = expected[t]
-        close(learner.theta.ravel(), record.theta)
-        close([learner.log_eta, learner.loss.total], [record.log_eta, record.loss])
-        if record.h is not None:
-            close(learner.h.ravel(), record.h)
-
-
-def close(ours: Any, theirs: list[Any]) -> None:
-    theirs_array = np.array([float(v) for v in theirs])
-    scale = max(float(np.abs(theirs_array).max()), 1e-3)
-    assert np.abs(np.asarray(ours) - theirs_array).max() <= TOLERANCE * scale
+    assert_like(reference.run, model, algorithm, seed=seed, steps=STEPS, eta0=eta0, **options)
 
 
 @pytest.mark.parametrize("model", MODELS)

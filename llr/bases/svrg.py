@@ -9,20 +9,13 @@ and s^b starts again with it. R8: s^b sums gradients at θ^b.
 
 from llr import models
 from llr.bases.base import Base, Pace, Sample, Slope
-from llr.compiled import loop, part
+from llr.compiled import part
 from llr.layout import OWN, THETA, H
 from llr.parameter import Parameter
 from llr.types import Vector
-from llr.vectors import dot, move
+from llr.vectors import dot, move, pull
 
 POINT, SUM = OWN, OWN + 1
-
-
-@loop
-def _pull(v: Vector, scale: float, step: float, x: Vector, pull: float, s: Vector) -> None:
-    """v ← scale · (v + step·x + pull·s)."""
-    for i in range(x.size):
-        v[i] = scale * (v[i] + step * x[i] + pull * s[i])
 
 
 @part
@@ -37,13 +30,13 @@ def step(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -
     for k in range(V.shape[1]):
         slope.other[k] = dot(V[POINT, k], x)
     models.residual(slope.model, slope.other, sample.y, slope.p, slope.g_other)
-    pull = eta / (seen + 1)
+    share = eta / (seen + 1)
     for k in range(V.shape[1]):
         g_b, s = slope.g_other[k], V[SUM, k]
         move(s, 1.0, g_b, x)
-        _pull(V[THETA, k], 1.0, eta * (slope.g[k] - g_b), x, pull, s)
+        pull(V[THETA, k], 1.0, eta * (slope.g[k] - g_b), x, share, s)
         if pace.learns:
-            _pull(V[H, k], pace.gamma, eta * (slope.g_h[k] - g_b), x, pull, s)
+            pull(V[H, k], pace.gamma, eta * (slope.g_h[k] - g_b), x, share, s)
 
 
 @part

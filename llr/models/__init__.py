@@ -7,7 +7,7 @@ entry for a scalar model, one per class for softmax.
 from collections.abc import Callable
 from typing import Any
 
-from llr.compiled import fold, part
+from llr.compiled import apart, fold, part
 from llr.models import (
     bernoulli,
     gaussian,
@@ -102,12 +102,12 @@ loss = fold([_loss(m) for m in MODELS.values()])
 residual = fold([_residual(m) for m in MODELS.values()])
 curvature = fold([_curvature(m) for m in MODELS.values()])
 respond = fold([_respond(m) for m in MODELS.values()])
-mean = fold([_mean(m) for m in MODELS.values()])
+mean = fold([_mean(m) for m in MODELS.values()], apart)
 admits = fold([m.admits for m in MODELS.values()])
-observe = fold([_observe(m) for m in MODELS.values()])
+observe = fold([_observe(m) for m in MODELS.values()], apart)
 
 
-@part
+@apart
 def residual_along(
     model: int,
     exact: bool,

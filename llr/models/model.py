@@ -49,6 +49,7 @@ class Model:
         parameter: the model's own number, if it has one; for a vector model its classes.
         comparator: the exact best parameter, where sufficient statistics exist.
         smooth: whether the loss has a curvature everywhere.
+        curved: whether the loss has a curvature anywhere.
         implicit: (s, q, r, y, p) → (k, w), the implicit step of `llr.implicit` in closed form; a
             root finder if left out. A vector model has to bring it: (s, q, r, y, p, k).
         implicit_tangent: of a vector model, (s, q, r, y, p, σ, k, dk), the derivative of k.
@@ -67,6 +68,7 @@ class Model:
     parameter: Parameter | None = None
     comparator: Comparator | None = None
     smooth: bool = True
+    curved: bool = True
     implicit: Callable[..., Any] | None = None
     implicit_tangent: Callable[..., Any] | None = None
 

@@ -50,6 +50,7 @@ MODEL = Model(
     mean=linear.mean,
     admits=linear.admits,
     smooth=False,
+    curved=False,
     implicit=implicit,
     parameter=Parameter(
         "level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0, example=0.8

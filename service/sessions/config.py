@@ -9,6 +9,8 @@ from service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
+ROWS_AT_MOST = 64
+"""What an algorithm may keep besides its vectors, in numbers for each that theta may have."""
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -75,6 +77,12 @@ class SessionConfig(BaseModel):
         if config.regret == "exact" and dim > EXACT_AT_MOST and config.comparator:
             detail = f"exact regret takes dim² numbers: dim {EXACT_AT_MOST} at most, or off"
             raise Problem("invalid", detail, [{"pointer": "/regret", "detail": detail}])
+        kept = config.of_algorithm.numbers(config.options, config.scores, dim)
+        if kept > ROWS_AT_MOST * max_dim:
+            detail = (
+                f"{config.algorithm} would keep {kept} numbers, {ROWS_AT_MOST * max_dim} at most"
+            )
+            raise Problem("invalid", detail, [{"pointer": "/options", "detail": detail}])
 
 
 def _too_many_features(most: int) -> Problem:
