@@ -21,6 +21,7 @@ from llr.errors import (
     ShapeError,
     StateError,
 )
+from llr.eta_status import EtaStatus
 from llr.gen import GenSG
 from llr.history import History
 from llr.learner import Learner, Loss, Regret
@@ -38,6 +39,7 @@ __all__ = [
     "DimensionError",
     "DomainError",
     "DtypeError",
+    "EtaStatus",
     "GenSG",
     "History",
     "LLRError",

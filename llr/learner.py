@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llr import block, packing
+from llr import block, eta_status, packing
 from llr.checks import check_features, check_labels
 from llr.config import Config
 from llr.errors import ConfigError, SampleError, StateError
+from llr.eta_status import EtaStatus
 from llr.history import History, before_dim, read
 from llr.layout import ETA, LOG_ETA, LOSS, REGRET, SCRATCH, THETA, H
 from llr.outcome import Outcome, Status
@@ -50,7 +51,7 @@ class Learner:
         theta0: where θ starts; zero if left out.
         regret: "exact" to compare with the best parameter, where a model has an exact one.
         schedule: f(t) ≥ 1, for θ and log η alike, in place of √(t+2)·log(t+3) (R1).
-        options: of the model, the base, the rate and the tangent, such as `hessian="exact"`.
+        options: of the model and the algorithm, such as `hessian="exact"`.
 
     The mean of a stream of numbers, from a step size ten thousand times too small:
 
@@ -212,6 +213,16 @@ class Learner:
         (True, True)
         """
         return self._scalar(ETA, self.config.eta0)
+
+    @property
+    def eta_status(self) -> EtaStatus:
+        """Whether η is fixed, starting, travelling, settled or pinned, with a line of advice.
+
+        >>> import llr
+        >>> llr.Learner("gaussian", algorithm="sg").eta_status.state
+        'fixed'
+        """
+        return eta_status.of(self.config, self._state)
 
     @property
     def loss(self) -> Loss:

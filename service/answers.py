@@ -4,7 +4,8 @@ from typing import Any
 
 import orjson
 
-from llr import Learner
+from llr import EtaStatus, Learner
+from llr.eta_status import of as judged
 from service.replies import Answer
 from service.sessions.actor import Learnt, Session
 
@@ -49,8 +50,13 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
     }
     if learner is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
-        return shown | nothing | BEFORE
-    return shown | numbers(learner, theta)
+        return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
+    return shown | numbers(learner, theta) | eta_status(learner.eta_status)
+
+
+def eta_status(status: EtaStatus) -> dict[str, Any]:
+    """What the step size is doing, with advice."""
+    return {"eta_status": status._asdict()}
 
 
 def numbers(learner: Learner, theta: bool) -> dict[str, Any]:

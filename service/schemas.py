@@ -34,6 +34,15 @@ class Numbers(BaseModel):
     regret: Regret
 
 
+class EtaStatus(BaseModel):
+    """What the step size is doing."""
+
+    state: str = Field(
+        description="`fixed`, `starting`, `travelling`, `settled`, or `pinned` at a bound."
+    )
+    advice: str = Field(description="One line for people.")
+
+
 class SessionState(Numbers):
     """All of a session."""
 
@@ -42,6 +51,7 @@ class SessionState(Numbers):
     algorithm: str
     dim: int | None
     status: str = Field(description="`ok`, or `diverged` after a batch that was refused for it.")
+    eta_status: EtaStatus
     config: SessionConfig
 
 

@@ -414,3 +414,25 @@ def test_a_long_block_is_read_in_pieces_and_refused_as_one(client: TestClient) -
         assert [error["line"] for error in answer["errors"]] == [6001]
         assert answer["accepted"] == 0
     assert client.post(samples, content=b"\n".join(lines), headers=ndjson).json()["t"] == 6000
+
+
+def test_the_state_says_whether_the_step_size_has_arrived(client: TestClient) -> None:
+    assert create(client, model="gaussian", dim=None, eta0=1e-7).status_code == 201
+    assert client.get("/v1/sessions/demo").json()["eta_status"]["state"] == "starting"
+    (y,) = STREAMS["gaussian"](1).take(300)
+    learnt = client.post(SAMPLES, json=[{"y": float(one)} for one in y])
+    assert learnt.status_code == 200
+    assert "eta_status" not in learnt.json()
+    status = client.get("/v1/sessions/demo").json()["eta_status"]
+    assert status["state"] == "travelling"
+    assert "eta0 was too small" in status["advice"]
+    assert create(client, "still", algorithm="isg").json()["eta_status"]["state"] == "fixed"
+    unknown = client.put("/v1/sessions/early", json={"model": "linear"}).json()
+    assert unknown["eta_status"]["state"] == "starting"
+
+
+def test_a_table_too_large_for_the_service_is_refused(client: TestClient) -> None:
+    large = create(client, algorithm="saga", dim=50_000, options={"table": 1000})
+    (error,) = problem(large, 422, "invalid")["errors"]
+    assert error["pointer"] == "/options"
+    assert create(client, algorithm="saga", dim=50, options={"table": 1000}).status_code == 201

@@ -26,6 +26,14 @@ class Regret:
 
 
 @dataclass(frozen=True, slots=True)
+class EtaStatus:
+    """What the step size is doing: fixed, starting, travelling, settled or pinned; and advice."""
+
+    state: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to learning: applied exactly once, and on disk.
 
@@ -71,6 +79,7 @@ class State:
         theta: the parameters.
         loss: of each sample before it was learnt, in total and on average.
         regret: against the best so far at each step, and against the one best for all.
+        eta_status: what the step size is doing, with a line of advice.
     """
 
     name: str
@@ -85,6 +94,7 @@ class State:
     theta: Any
     loss: Loss
     regret: Regret
+    eta_status: EtaStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +148,4 @@ def _value(name: str, value: Any, shape: type) -> Any:
     return read(PARTS[name], value) if name in PARTS else value
 
 
-PARTS: dict[str, type] = {"loss": Loss, "regret": Regret}
+PARTS: dict[str, type] = {"loss": Loss, "regret": Regret, "eta_status": EtaStatus}
