@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llr.block import predict as block_predict
 from llr.compiled import Kernel
+from llr.layout import SCRATCH
 from llr.models import Model
 from llr.parameter import Parameter
 from llr.types import Vector
@@ -29,6 +31,9 @@ class Algorithm:
         rate: which way log η moves, None if it is not made of parts.
         rows: (options) → how many rows of vectors it keeps besides θ and h.
         numbers: (options, scores, dim) → how many scalars of its own it keeps.
+        predict: the kernel that predicts rows, if θ·x is not all there is to it.
+        scratch: rows of scratch its step works with.
+        intercept: (options, scalars) → the constant term of each score, None without one.
         settings: (options) → the numbers its step reads from `own`, after the model's; by default
             its parameters in their order.
         starts: whether η starts at `eta0`; if not, `eta0` means nothing.
@@ -49,6 +54,9 @@ class Algorithm:
     starts: bool = True
     straight: bool = True
     bounds: Callable[[Vector, int], tuple[float, float]] | None = None
+    predict: Kernel = block_predict
+    scratch: int = SCRATCH
+    intercept: Callable[[Options, Vector], Vector | None] = lambda *_: None
 
     def suits(self, model: Model) -> bool:
         """Whether it can climb this model's ℓ."""

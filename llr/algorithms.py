@@ -6,7 +6,7 @@ To add one that is not a base with a rate, write its file and give it a line in 
 True
 """
 
-from llr import block, step, vsgd
+from llr import auto, block, step, vsgd
 from llr.algorithm import Algorithm, Options
 from llr.bases import BASES, Base
 from llr.compiled import Kernel
@@ -75,5 +75,6 @@ def _composed() -> list[Algorithm]:
 
 ALGORITHMS: dict[str, Algorithm] = {
     **{algorithm.name: algorithm for algorithm in _composed()},
+    "auto": auto.ALGORITHM,
     "vsgd": vsgd.ALGORITHM,
 }

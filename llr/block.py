@@ -25,6 +25,7 @@ from llr.compiled import (
     VECTOR,
     Kernel,
     kernel,
+    part,
     with_parts,
 )
 from llr.layout import COMPARE, LOSS, MODEL, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
@@ -50,20 +51,33 @@ LEARN = NOTHING(
     MATRIX,
 )
 
+PREDICT = NOTHING(INT, REAL, READ_MATRIX, CUBE, VECTOR, MATRIX, MATRIX)
 
-def of_step(name: str, step: Callable[..., Any]) -> Kernel:
+
+@part
+def settled(model: int, V: Vector, scalars: Vector) -> None:
+    """θ is where it belongs after every step."""
+
+
+def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = settled) -> Kernel:
     """The kernel that learns from a block by this step.
 
     Args:
         name: a name for it that no other kernel has.
         step: compiled; (own, V, scalars, sample, slope) → the loss. It moves V and scalars, and
             leaves the scores of the sample before the step in `slope.s`.
+        settle: compiled; (model, V, scalars), called before anybody looks at θ.
     """
-    return kernel(LEARN)(with_parts(_learn, f"learn_{name}", step=step))
+    return kernel(LEARN)(with_parts(_learn, f"learn_{name}", step=step, settle=settle))
 
 
 def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
     """Stands for the step that `of_step` puts in its place."""
+    raise NotImplementedError
+
+
+def settle(model: int, V: Vector, scalars: Vector) -> None:
+    """Stands for what `of_step` puts in its place."""
     raise NotImplementedError
 
 
@@ -89,7 +103,7 @@ def _learn(
     no rows. `history` has room for every point that falls due.
     """
     model, p = choice[MODEL], own[OF_MODEL]
-    slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6])
+    slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
     for i in range(y.size):
         t = counts[T]
         f = schedule[i] if schedule.size > 0 else damping(t)
@@ -102,11 +116,15 @@ def _learn(
         counts[T] = t + 1
         if t + 1 == counts[NEXT]:
             counts[NEXT] += counts[STRIDE]
+            settle(model, V, scalars)
             record(history, counts, t + 1, scalars, V)
+    settle(model, V, scalars)
 
 
-@kernel(NOTHING(INT, REAL, READ_MATRIX, CUBE, MATRIX, MATRIX))
-def predict(model: int, p: float, X: Vector, V: Vector, S: Vector, out: Vector) -> None:
+@kernel(PREDICT)
+def predict(
+    model: int, p: float, X: Vector, V: Vector, scalars: Vector, S: Vector, out: Vector
+) -> None:
     """out[i] = the prediction for row i of X on the natural scale, per score."""
     s = S[0]
     for i in range(X.shape[0]):

@@ -23,7 +23,7 @@ class Config:
         model: a name from `llr.MODELS`.
         dim: number of features, None until the first sample tells.
         algorithm: a name from `llr.ALGORITHMS`.
-        eta0: the first step size, or the only one.
+        eta0: the first step size, or the only one; `auto` has no use for it.
         theta0: where θ starts; None for zero, one number for all, or one per coordinate.
         regret: "exact" to compare with the best parameter, "off" not to.
         options: settings of the model and the algorithm, by name.
@@ -37,7 +37,7 @@ class Config:
 
     model: str
     dim: int | None = None
-    algorithm: str = "sg/ag"
+    algorithm: str = "auto"
     eta0: float = 1e-3
     theta0: float | list[Any] | None = None
     regret: str = "off"

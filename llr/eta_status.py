@@ -10,7 +10,7 @@ above 2.5 and it changed by more than a fifth; a mere tremble looks like that in
 hundred. The cost is the same however long the stream was.
 
 >>> import llr
->>> learner = llr.Learner("gaussian", eta0=1e-6)
+>>> learner = llr.Learner("gaussian", algorithm="sg/ag", eta0=1e-6)
 >>> bool(learner.learn(*llr.streams.gaussian(seed=1).take(300)))
 True
 >>> print(learner.eta_status.state)

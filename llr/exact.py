@@ -10,7 +10,7 @@ expensive truth, to see how good h is:
 
 >>> import llr
 >>> (y,) = llr.streams.gaussian(seed=5).take(300)
->>> learner = llr.Learner("gaussian", eta0=0.01)
+>>> learner = llr.Learner("gaussian", algorithm="sg/ag", eta0=0.01)
 >>> bool(learner.learn(y))
 True
 >>> exact = derivative("gaussian", y, eta=learner.eta)

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llr import block, eta_status, packing
+from llr import eta_status, packing
 from llr.checks import check_features, check_labels
 from llr.config import Config
 from llr.errors import ConfigError, SampleError, StateError
 from llr.eta_status import EtaStatus
 from llr.history import History, before_dim, read
-from llr.layout import ETA, LOG_ETA, LOSS, REGRET, SCRATCH, THETA, H
+from llr.layout import ETA, LOG_ETA, LOSS, REGRET, THETA, H
 from llr.outcome import Outcome, Status
 from llr.samples import matrix_of, rows
 from llr.state import State, initial
@@ -47,7 +47,7 @@ class Learner:
         model: which loss, a name from `llr.MODELS`.
         dim: number of features; the first sample tells if left out.
         algorithm: a name from `llr.ALGORITHMS`.
-        eta0: the first step size, or the only one.
+        eta0: the first step size, or the only one; `auto` has no use for it.
         theta0: where θ starts; zero if left out.
         regret: "exact" to compare with the best parameter, where a model has an exact one.
         schedule: f(t) ≥ 1, for θ and log η alike, in place of √(t+2)·log(t+3) (R1).
@@ -67,7 +67,7 @@ class Learner:
         self,
         model: str,
         dim: int | None = None,
-        algorithm: str = "sg/ag",
+        algorithm: str = "auto",
         eta0: float = 1e-3,
         theta0: Any = None,
         regret: str = "off",
@@ -142,9 +142,16 @@ class Learner:
         check_features(matrix)
         state = self._state or initial(self.config, matrix.shape[1])
         scores = state.vectors.shape[1]
-        out, scratch = np.empty((len(matrix), scores)), np.empty((SCRATCH, scores))
-        stepper = self._stepper
-        block.predict(stepper.model, float(stepper.own[0]), matrix, state.vectors, scratch, out)
+        out, stepper = np.empty((len(matrix), scores)), self._stepper
+        self.config.of_algorithm.predict(
+            stepper.model,
+            float(stepper.own[0]),
+            matrix,
+            state.vectors,
+            state.scalars,
+            np.empty((stepper.scratch, scores)),
+            out,
+        )
         predicted = self._natural(out)
         return predicted if np.ndim(X) == 2 else predicted[0]
 
@@ -179,6 +186,22 @@ class Learner:
         (3, 2)
         """
         return self._row(THETA)
+
+    @property
+    def intercept(self) -> Vector | float | None:
+        """The constant term beside θ: a number, for softmax one a class; None without one.
+
+        >>> import llr
+        >>> learner = llr.Learner("linear", dim=1, algorithm="auto")
+        >>> bool(learner.learn([[1.0], [2.0]], [5.0, 5.0])), round(learner.intercept)
+        (True, 5)
+        >>> llr.Learner("linear", dim=1, algorithm="sg").intercept is None
+        True
+        """
+        if self._state is None or not self.config.of_model.features:
+            return None
+        each = self.config.of_algorithm.intercept(self.config.options, self._state.scalars)
+        return each if each is None or self.config.of_model.classes else float(each[0])
 
     @property
     def h(self) -> Vector:

@@ -34,6 +34,8 @@ class Slope(NamedTuple):
         other: room for the scores of one more point.
         g_other: room for the residual there.
         q: room for a number per score.
+        rows: all of the scratch, a row a purpose, with what an algorithm asked for besides.
+        room: room for 2·dim numbers.
     """
 
     model: int
@@ -45,3 +47,5 @@ class Slope(NamedTuple):
     other: Vector
     g_other: Vector
     q: Vector
+    rows: Vector
+    room: Vector

@@ -6,7 +6,7 @@ import numpy as np
 
 from llr import history, scans
 from llr.config import Config
-from llr.layout import CHOICES, COMPARE, MODEL, SCRATCH
+from llr.layout import CHOICES, COMPARE, MODEL
 from llr.models import MODELS
 from llr.state import State
 from llr.types import Vector
@@ -21,6 +21,7 @@ class Stepper:
         self.choice[MODEL], self.choice[COMPARE] = self.model, config.comparator is not None
         self.own = np.array(config.own, np.float64)
         self._learn = config.of_algorithm.learn
+        self.scratch = config.of_algorithm.scratch
         self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
 
     def refuses(self, labels: Vector) -> bool:
@@ -30,7 +31,7 @@ class Stepper:
     def advance(self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector) -> State:
         """The state after these samples, which may not be finite. `state` itself is left alone."""
         at, state = 0, state.draft(X.size)
-        scratch = np.empty((SCRATCH, state.vectors.shape[1]))
+        scratch = np.empty((self.scratch, state.vectors.shape[1]))
         room = np.empty(2 * X.shape[1])
         while at < y.size:
             state, n = history.make_room(state, y.size - at)

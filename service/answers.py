@@ -65,6 +65,9 @@ def numbers(learner: Learner, theta: bool) -> dict[str, Any]:
     members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
     if theta:
         members["theta"] = learner.theta.tolist()
+        intercept = learner.intercept
+        if intercept is not None:
+            members["intercept"] = intercept if isinstance(intercept, float) else intercept.tolist()
     members["loss"] = {"total": loss.total, "mean": loss.mean}
     members["regret"] = {"ml": regret.ml, "best_fixed": regret.best_fixed}
     return members

@@ -30,6 +30,9 @@ class Numbers(BaseModel):
     eta: float = Field(description="The step size.")
     log_eta: float | None = None
     theta: list[Any] | None = Field(None, description="Classes × features for softmax.")
+    intercept: float | list[float] | None = Field(
+        None, description="The constant term beside theta, one a class; where there is one."
+    )
     loss: Loss
     regret: Regret
 

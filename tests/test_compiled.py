@@ -24,7 +24,7 @@ def run(code: str, kernels: Path) -> str:
 def test_the_first_process_says_that_it_compiles_and_the_second_finds_it_done(
     tmp_path: Path,
 ) -> None:
-    learn = "llr.ALGORITHMS['sg'].learn"
+    learn = "llr.ALGORITHMS['auto'].learn"
     hits = f"print(sum({learn}._compiled.stats.cache_hits.values()))"
     first = run(FIRST_STEP, tmp_path)
     assert first.count("compiling") == 1

@@ -86,7 +86,7 @@ def test_a_bound_of_the_algorithm_pins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_on_the_papers_stream_a_start_far_off_travels_and_then_arrives(seed: int) -> None:
     (y,) = llr.streams.gaussian(seed=seed).take(20_000)
-    learner = llr.Learner("gaussian", eta0=1e-7)
+    learner = llr.Learner("gaussian", algorithm="sg/ag", eta0=1e-7)
     assert learner.learn(y[:300])
     assert learner.eta_status.state == "travelling"
     assert "grows" in learner.eta_status.advice

@@ -136,4 +136,4 @@ def test_learners_in_threads_do_not_disturb_each_other() -> None:
 
 
 def test_repr_says_what_it_is() -> None:
-    assert repr(llr.Learner("gaussian")) == "<Learner gaussian sg/ag dim=1 t=0>"
+    assert repr(llr.Learner("gaussian")) == "<Learner gaussian auto dim=1 t=0>"

@@ -13,7 +13,7 @@ from llr.packing import HEAD, MAGIC
 
 
 def packed() -> bytes:
-    learner = llr.Learner("linear", dim=3, regret="exact", memory=True)
+    learner = llr.Learner("linear", 3, "sg/ag", regret="exact", memory=True)
     assert learner.learn(*llr.streams.regression(seed=0, dim=3).take(40))
     return learner.pack()
 
@@ -74,7 +74,7 @@ def test_a_small_forged_state_does_not_ask_for_a_large_one() -> None:
     header = {
         "version": 1,
         "scheduled": False,
-        "config": {"model": "linear", "regret": "exact"},
+        "config": {"model": "linear", "algorithm": "sg/ag", "regret": "exact"},
         "arrays": shapes | {"history": [0, 69]},
     }
     tracemalloc.start()

@@ -47,6 +47,7 @@ class Answer:
         loss: of each sample before it was learnt, in total and on average.
         regret: against the best so far at each step, and against the one best for all.
         theta: the parameters; None if they were left out.
+        intercept: the constant term beside them, one a class; None without one.
         predictions: for each sample before it was learnt, if asked for; None after a retry.
     """
 
@@ -59,6 +60,7 @@ class Answer:
     loss: Loss
     regret: Regret
     theta: Any = None
+    intercept: Any = None
     predictions: list[Any] | None = None
 
 
@@ -80,6 +82,7 @@ class State:
         loss: of each sample before it was learnt, in total and on average.
         regret: against the best so far at each step, and against the one best for all.
         eta_status: what the step size is doing, with a line of advice.
+        intercept: the constant term beside theta, one a class; None without one.
     """
 
     name: str
@@ -95,6 +98,7 @@ class State:
     loss: Loss
     regret: Regret
     eta_status: EtaStatus | None = None
+    intercept: Any = None
 
 
 @dataclass(frozen=True, slots=True)

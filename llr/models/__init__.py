@@ -89,6 +89,17 @@ def _respond(model: Model) -> Callable[..., Any]:
     return part(respond)
 
 
+def _weight(model: Model) -> Callable[..., Any]:
+    of_score = model.weight
+    if model.classes:
+        return of_score
+
+    def weight(s: Vector, y: float, p: float, noise: float, out: Vector) -> None:
+        out[0] = of_score(s[0], y, p, noise)
+
+    return part(weight)
+
+
 @part
 def _no_comparator(statistics: Vector, room: Vector, x: Vector, y: float, t: int) -> float:
     return 0.0
@@ -102,6 +113,9 @@ loss = fold([_loss(m) for m in MODELS.values()])
 residual = fold([_residual(m) for m in MODELS.values()])
 curvature = fold([_curvature(m) for m in MODELS.values()])
 respond = fold([_respond(m) for m in MODELS.values()])
+weight = fold([_weight(m) for m in MODELS.values()])
+reach = fold([m.reach for m in MODELS.values()])
+least = fold([m.least for m in MODELS.values()])
 mean = fold([_mean(m) for m in MODELS.values()], apart)
 admits = fold([m.admits for m in MODELS.values()])
 observe = fold([_observe(m) for m in MODELS.values()], apart)

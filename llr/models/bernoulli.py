@@ -36,6 +36,9 @@ MODEL = Model(
     curvature=logistic.curvature,
     mean=logistic.mean,
     admits=logistic.admits,
+    weight=logistic.weight,
+    reach=logistic.reach,
+    measured=True,
     features=False,
     comparator=Comparator(size=lambda dim: 1, start=start, observe=observe, best=best),
 )

@@ -36,6 +36,13 @@ def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, f
     return math.copysign(r * p, k), 0.0
 
 
+@part
+def weight(s: float, y: float, p: float, noise: float) -> float:
+    """1, or p/|y − s| for an outlier: a parabola above the loss with its lowest point at y."""
+    e = abs(y - s)
+    return 1.0 if e <= p else p / e
+
+
 MODEL = Model(
     name="huber",
     summary="a number from features, undisturbed by outliers",
@@ -45,6 +52,7 @@ MODEL = Model(
     curvature=curvature,
     mean=linear.mean,
     admits=linear.admits,
+    weight=weight,
     smooth=False,
     implicit=implicit,
     parameter=Parameter("delta", "where an error begins to count as an outlier", "real", 1.0),

@@ -38,6 +38,20 @@ def curvature(s: float, y: float, p: float) -> float:
 
 
 @part
+def weight(s: float, y: float, p: float, noise: float) -> float:
+    """tanh(|s|/2)/(2|s|): a parabola above the loss everywhere (Jaakkola & Jordan 2000)."""
+    a = abs(s)
+    return math.tanh(0.5 * a) / (2.0 * a) if a > 1e-4 else 0.25
+
+
+@part
+def reach(n: float, low: float, high: float) -> tuple[float, float]:
+    """Nobody can be surer than n samples make one."""
+    most = math.log(n + 1.0)
+    return -most, most
+
+
+@part
 def admits(y: float, p: float) -> bool:
     """0 or 1."""
     return y == 0.0 or y == 1.0
@@ -52,4 +66,7 @@ MODEL = Model(
     curvature=curvature,
     mean=mean,
     admits=admits,
+    weight=weight,
+    reach=reach,
+    measured=True,
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from llr.compiled import part
 from llr.parameter import Parameter
 from llr.types import Vector
 
@@ -31,6 +32,23 @@ class Comparator:
     best: Callable[[Vector, Vector, int], float]
 
 
+@part
+def _one(s: float, y: float, p: float, noise: float) -> float:
+    return 1.0
+
+
+@part
+def _around(n: float, low: float, high: float) -> tuple[float, float]:
+    """As far beyond the labels, and beyond 0, as they are apart."""
+    width = high - low
+    return low - width, high + width
+
+
+@part
+def _nothing(y: float, p: float) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Model:
     """A registered model. `p` is the model's own parameter, 0 if it has none.
@@ -50,6 +68,13 @@ class Model:
         comparator: the exact best parameter, where sufficient statistics exist.
         smooth: whether the loss has a curvature everywhere.
         curved: whether the loss has a curvature anywhere.
+        weight: (s, y, p, φ) → the curvature of a parabola that touches the loss at s and does not
+            overshoot its lowest point; a vector model writes one a class into `out`.
+        reach: (n, low, high) → the least and the greatest score worth predicting after n labels
+            between low and high, 0 among them.
+        least: (y, p) → the loss of the best score for y; 0 if left out.
+        measured: whether the loss is a logarithm of a probability, its unit known; otherwise the
+            noise of the labels is the unit.
         implicit: (s, q, r, y, p) → (k, w), the implicit step of `llr.implicit` in closed form; a
             root finder if left out. A vector model has to bring it: (s, q, r, y, p, k).
         implicit_tangent: of a vector model, (s, q, r, y, p, σ, k, dk), the derivative of k.
@@ -69,6 +94,10 @@ class Model:
     comparator: Comparator | None = None
     smooth: bool = True
     curved: bool = True
+    weight: Callable[..., Any] = _one
+    reach: Callable[..., tuple[float, float]] = _around
+    least: Callable[..., float] = _nothing
+    measured: bool = False
     implicit: Callable[..., Any] | None = None
     implicit_tangent: Callable[..., Any] | None = None
 

@@ -31,6 +31,27 @@ def curvature(s: float, y: float, p: float) -> float:
 
 
 @part
+def weight(s: float, y: float, p: float, noise: float) -> float:
+    """The mean curvature on the way from s to log y, where the loss is lowest; e^s if y is 0."""
+    if not y > 0.0:
+        return max(mean(s, p), 1e-3)
+    way = math.log(y) - s
+    return max(mean(s, p), 1e-3) if abs(way) < 1e-3 else max((y - mean(s, p)) / way, 1e-3)
+
+
+@part
+def reach(n: float, low: float, high: float) -> tuple[float, float]:
+    """From a count that was too rare to be seen in n samples to twice the largest."""
+    return -math.log(n + 1.0), math.log(2.0 * high + 1.0)
+
+
+@part
+def least(y: float, p: float) -> float:
+    """y − y log y, at s = log y."""
+    return y - y * math.log(y) if y > 0.0 else 0.0
+
+
+@part
 def admits(y: float, p: float) -> bool:
     """Counts, or rates: y ≥ 0."""
     return y >= 0.0
@@ -45,4 +66,7 @@ MODEL = Model(
     curvature=curvature,
     mean=mean,
     admits=admits,
+    weight=weight,
+    reach=reach,
+    least=least,
 )

@@ -40,6 +40,16 @@ def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, f
     return ((y - s) / q, math.inf) if q > 0.0 else (0.0, 0.0)
 
 
+@part
+def weight(s: float, y: float, p: float, noise: float) -> float:
+    """Slope over distance: a parabola with its lowest point at y; |y − s| is taken for φ/10 there.
+
+    Without that a label that was met exactly would outweigh all others.
+    """
+    e = max(abs(y - s), 0.1 * noise)
+    return max(abs(residual(s, y, p)), 0.1) / e if e > 0.0 else 1.0
+
+
 MODEL = Model(
     name="quantile",
     summary="a quantile of a number from features",
@@ -49,6 +59,7 @@ MODEL = Model(
     curvature=curvature,
     mean=linear.mean,
     admits=linear.admits,
+    weight=weight,
     smooth=False,
     curved=False,
     implicit=implicit,

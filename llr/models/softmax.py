@@ -7,7 +7,7 @@ direction σ is π_k(σ_k − π·σ).
 import math
 
 from llr.compiled import part
-from llr.models import softmax_implicit
+from llr.models import logistic, softmax_implicit
 from llr.models.model import Model
 from llr.parameter import Parameter
 from llr.types import Vector
@@ -64,6 +64,13 @@ def _largest(s: Vector) -> float:
 
 
 @part
+def weight(s: Vector, y: float, p: float, noise: float, out: Vector) -> None:
+    """½ for each: no curvature of the loss is larger (Böhning 1992)."""
+    for k in range(s.size):
+        out[k] = 0.5
+
+
+@part
 def admits(y: float, p: float) -> bool:
     """A class: 0, 1, … p − 1, where p is the number of classes."""
     return 0.0 <= y < p and y == math.floor(y)
@@ -78,6 +85,9 @@ MODEL = Model(
     curvature=curvature,
     mean=mean,
     admits=admits,
+    weight=weight,
+    reach=logistic.reach,
+    measured=True,
     classes=True,
     implicit=softmax_implicit.implicit,
     implicit_tangent=softmax_implicit.implicit_tangent,

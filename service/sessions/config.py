@@ -20,7 +20,7 @@ class SessionConfig(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        json_schema_extra={"examples": [{"model": "linear", "dim": 50, "algorithm": "sg/ag"}]},
+        json_schema_extra={"examples": [{"model": "linear", "dim": 50, "algorithm": "auto"}]},
     )
 
     model: StrictStr = Field(description="Which loss; `GET /v1/catalog` lists them.")
@@ -28,9 +28,12 @@ class SessionConfig(BaseModel):
         default=None, description="Number of features; the first sample tells if left out."
     )
     algorithm: StrictStr = Field(
-        default="sg/ag", description="`base` keeps its step size, `base/rate` learns it."
+        default="auto",
+        description="`auto` needs no step size; `base` keeps its own, `base/rate` learns it.",
     )
-    eta0: Number = Field(default=1e-3, description="The first step size, or the only one.")
+    eta0: Number = Field(
+        default=1e-3, description="The first step size, or the only one; `auto` needs none."
+    )
     theta0: Number | list[Number] | list[list[Number]] | None = Field(
         default=None, description="Where theta starts; zero if left out."
     )

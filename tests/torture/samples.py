@@ -11,7 +11,7 @@ from llr.types import Vector
 
 DIM = 4
 POOL = 1009
-CONFIG = {"model": "linear", "dim": DIM, "algorithm": "sg/ag", "eta0": 1e-3}
+CONFIG = {"model": "linear", "dim": DIM}
 NDJSON = "application/x-ndjson"
 
 
@@ -31,7 +31,7 @@ class Replay:
     """A learner of the library that follows a session by the numbers of its samples."""
 
     def __init__(self) -> None:
-        self.learner = llr.Learner("linear", DIM, "sg/ag", 1e-3, regret="exact")
+        self.learner = llr.Learner("linear", DIM, regret="exact")
 
     def learn(self, rows: Vector) -> None:
         """Learn what the session has learnt."""

@@ -1,0 +1,43 @@
+"""`auto`: the learner nobody tunes. No step size, no scaling, no centring, and no fear of drift.
+
+It is LLR (`llr.auto.pace`) on a base that the paper does not have: implicit steps in a metric
+(`llr.auto.scale`), beside a bolder learner, that one's average, and a constant; a vote
+(`llr.auto.vote`) decides whom to believe, and bounds (`llr.auto.bounds`) keep predictions within
+what was seen. `llr.auto.step` is one sample of it. docs/auto.md says what each part is worth.
+"""
+
+from typing import Any
+
+from llr import block
+from llr.algorithm import Algorithm
+from llr.auto.pace import window
+from llr.auto.places import EACH, FIRST, OF_ALL, ROWS, SCRATCH, numbers
+from llr.auto.predict import predict
+from llr.auto.step import settle, step
+from llr.parameter import Parameter
+from llr.types import Vector
+
+INTERCEPT = Parameter("intercept", "learn a constant term beside theta", "flag", True)
+CENTRING = Parameter(
+    "centring", "steps as if features had mean 0; needs the intercept", "flag", True
+)
+
+
+def intercept(options: dict[str, Any], scalars: Vector) -> Vector | None:
+    """The constant term of each score; None without one."""
+    return scalars[FIRST + OF_ALL :: EACH].copy() if INTERCEPT.number(options) else None
+
+
+ALGORITHM = Algorithm(
+    name="auto",
+    summary="no step size needed: steps in the features' own scales; learnt as it goes",
+    learn=block.of_step("auto", step, settle),
+    predict=predict,
+    parameters=(INTERCEPT, CENTRING),
+    rows=lambda _: ROWS,
+    numbers=lambda _, scores, __: numbers(scores),
+    scratch=SCRATCH,
+    intercept=intercept,
+    starts=False,
+    bounds=window,
+)

@@ -1,0 +1,39 @@
+"""Predictions stay within what labels have been, as long as that proves right.
+
+A score s is predicted as s + τ (clipped s − s): the model says how far a score may reach, given the
+labels so far, and the trust τ = 1/(1 + e^−a) falls whenever the clipped prediction loses more than
+the raw one. So a feature that is suddenly a hundred times larger does not cost a hundred squared,
+and a heavy-tailed one gets its due after it was right once.
+"""
+
+import math
+
+from llr.auto.places import CEILING, FLOOR, MERIT, TRUST
+from llr.compiled import part
+from llr.types import Vector
+
+MOST = 4.0
+WIDEST = 1.7e308
+
+
+@part
+def judge(scalars: Vector, gain: float) -> None:
+    """Move the trust by what the bounds gained on a sample, in units of the noise."""
+    moved = scalars[MERIT] + min(max(gain, -MOST), MOST)
+    scalars[MERIT] = min(max(moved, -MOST), MOST)
+    scalars[TRUST] = 1.0 / (1.0 + math.exp(-scalars[MERIT]))
+
+
+@part
+def begin(scalars: Vector) -> None:
+    """No bounds before the first label, and full trust in those to come."""
+    scalars[FLOOR], scalars[CEILING] = -WIDEST, WIDEST
+    judge(scalars, MOST)
+
+
+@part
+def within(scalars: Vector, s: float) -> float:
+    """The score s kept within bounds as far as they are trusted."""
+    if scalars[FLOOR] <= s <= scalars[CEILING]:
+        return s
+    return float(s + scalars[TRUST] * (min(max(s, scalars[FLOOR]), scalars[CEILING]) - s))

@@ -1,0 +1,81 @@
+"""Where everybody goes: along the direction u, by a step each."""
+
+from llr.auto import vote
+from llr.auto.places import (
+    COUNT,
+    EACH,
+    FIRST,
+    MEAN,
+    MEAN_VOTE,
+    OF_MEAN,
+    OF_RUNNER,
+    OF_TANGENT,
+    OF_WALKER,
+    RUNNER,
+    WALKER,
+)
+from llr.auto.scale import Heading
+from llr.compiled import loop, part
+from llr.layout import H
+from llr.types import Vector
+
+KEEP = 0.999
+"""What is kept of the tangent at each step: how long ago a step size still matters."""
+
+FULL = 4.0
+BEYOND = 0.8
+"""The runner's step in units of 1/q̄, and how much of the damping of an implicit step it takes."""
+
+RESTART = 5.0
+"""The mean starts over as if so many samples were in it."""
+
+
+@part
+def run(unit: float, g: float, bend: float, ahead: float, q: float) -> float:
+    """The runner's step on the parabola at the prediction, which is so far ahead of it."""
+    r = FULL * unit
+    return r * (g + bend * ahead) / (1.0 + BEYOND * r * bend * q)
+
+
+@part
+def portion(scalars: Vector) -> float:
+    """The weight of the runner's place in the mean, which starts over if it has lost."""
+    if vote.lost(scalars, MEAN_VOTE):
+        scalars[COUNT] = min(scalars[COUNT], RESTART)
+    scalars[COUNT] += 1.0
+    return float(1.0 / scalars[COUNT])
+
+
+@part
+def move(
+    V: Vector,
+    scalars: Vector,
+    score: int,
+    heading: Heading,
+    k: float,
+    dk: float,
+    run: float,
+    portion: float,
+) -> None:
+    """Take the walker k along u, its tangent dk, the runner run, and the mean after the runner."""
+    at, u_0 = FIRST + EACH * score, heading.u_0
+    _walk(V[WALKER, score], V[H, score], heading.u, k, dk)
+    _run(V[RUNNER, score], V[MEAN, score], heading.u, run, portion)
+    scalars[at + OF_WALKER] += k * u_0
+    scalars[at + OF_TANGENT] = KEEP * (scalars[at + OF_TANGENT] + dk * u_0)
+    scalars[at + OF_RUNNER] += run * u_0
+    scalars[at + OF_MEAN] += portion * (scalars[at + OF_RUNNER] - scalars[at + OF_MEAN])
+
+
+@loop
+def _walk(walker: Vector, tangent: Vector, u: Vector, k: float, dk: float) -> None:
+    for i in range(u.size):
+        walker[i] += k * u[i]
+        tangent[i] = KEEP * (tangent[i] + dk * u[i])
+
+
+@loop
+def _run(runner: Vector, mean: Vector, u: Vector, run: float, portion: float) -> None:
+    for i in range(u.size):
+        runner[i] += run * u[i]
+        mean[i] += portion * (runner[i] - mean[i])

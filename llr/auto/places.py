@@ -1,0 +1,36 @@
+"""Where each number of an auto learner's state stands, after those that every state has."""
+
+from llr.layout import OWN, SCALARS
+
+# rows of vectors: where each of the three learners is, and what is known of each feature
+WALKER, RUNNER, MEAN, CENTRE, SPREAD, INVERSE = range(OWN, OWN + 6)
+ROWS = 6
+
+# numbers: samples in the mean, the noise, the mean stretch of a step, the labels' range, the
+# bounds of a score, how well they have done, the trust in them
+COUNT, NOISE, STRETCH, LOWEST, HIGHEST, FLOOR, CEILING, MERIT, TRUST = range(SCALARS, SCALARS + 9)
+
+# how well each of the four has done of late, on a logarithmic scale, and its share in a prediction
+VOTES, SHARES = SCALARS + 9, SCALARS + 13
+
+# for each score: every learner's constant term, the tangent's, that of all together; then the
+# constant that needs no features, and the weight behind it
+FIRST = SCALARS + 17
+OF_WALKER, OF_TANGENT, OF_RUNNER, OF_MEAN, OF_ALL, CONSTANT, HEFT = range(7)
+EACH = 7
+
+# the four that predict, in the order of their votes and shares
+MEAN_VOTE, WALKER_VOTE, RUNNER_VOTE, CONSTANT_VOTE = range(4)
+VOTERS = 4
+
+# what the step reads after the model's own number
+INTERCEPT, CENTRED = 1, 2
+
+# rows of scratch, one number per score: scores of the learners, and the same kept within bounds
+S_WALKER, S_RUNNER, S_MEAN, IN_WALKER, IN_RUNNER, IN_MEAN, S_CONSTANT, RAW = range(7, 15)
+SCRATCH = 15
+
+
+def numbers(scores: int) -> int:
+    """How many numbers an auto learner keeps besides its vectors."""
+    return FIRST - SCALARS + EACH * scores

@@ -1,0 +1,90 @@
+"""The step of `auto`: three learners and a constant, each sample judged, then learnt by all.
+
+The walker steps implicitly by the η that LLR learns; the runner always takes (nearly) full steps,
+on a loss made quadratic at the common prediction, so that its noise does not bias it; the mean
+averages where the runner has been, and starts over from it when it has fallen behind for good. The
+constant knows no features. A prediction is their mixture by shares, and so is θ.
+"""
+
+import math
+
+from llr import models
+from llr.auto import bounds, several, single, vote
+from llr.auto.mixture import mix
+from llr.auto.places import (
+    CEILING,
+    CENTRE,
+    CENTRED,
+    FIRST,
+    FLOOR,
+    HIGHEST,
+    INTERCEPT,
+    INVERSE,
+    LOWEST,
+    MEAN,
+    OF_ALL,
+    RUNNER,
+    SPREAD,
+    WALKER,
+)
+from llr.auto.scale import observe, weight_of
+from llr.compiled import part
+from llr.layout import ETA, LOG_ETA, THETA
+from llr.models import MODELS
+from llr.slope import Sample, Slope
+from llr.types import Vector
+
+FEATURES = tuple(model.features for model in MODELS.values())
+MEASURED = tuple(model.measured for model in MODELS.values())
+
+
+@part
+def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
+    """Learn from one sample; returns the loss of its prediction."""
+    x, model = sample.x, slope.model
+    if sample.t == 0:
+        _begin(V, scalars)
+    features = FEATURES[model]
+    intercept = features and own[INTERCEPT] != 0.0
+    centred = intercept and own[CENTRED] != 0.0
+    weight, u = weight_of(sample.t), slope.room[: x.size]
+    aim = observe(x, V[CENTRE, 0], V[SPREAD, 0], V[INVERSE, 0], sample.t, weight, centred)
+    constant = intercept or not features
+    if V.shape[1] == 1:
+        loss = single.learn(
+            V, scalars, sample, slope, u, aim, intercept, weight, constant, MEASURED[model]
+        )
+    else:
+        loss = several.learn(V, scalars, sample, slope, u, aim, intercept, weight, constant)
+    _look_around(scalars, sample, model)
+    return loss
+
+
+@part
+def settle(model: int, V: Vector, scalars: Vector) -> None:
+    """Write θ and its intercepts anew, when somebody is going to look."""
+    if scalars[ETA] > 0.0:
+        scalars[LOG_ETA] = math.log(scalars[ETA])
+    for k in range(V.shape[1]):
+        mix(V, scalars, k)
+    if not FEATURES[model]:  # x is 1: the constant is a part of θ
+        V[THETA, 0, 0] += scalars[FIRST + OF_ALL]
+
+
+@part
+def _begin(V: Vector, scalars: Vector) -> None:
+    """Everybody starts at θ_0."""
+    vote.begin(scalars)
+    bounds.begin(scalars)
+    for k in range(V.shape[1]):
+        for i in range(V.shape[2]):
+            V[WALKER, k, i] = V[RUNNER, k, i] = V[MEAN, k, i] = V[THETA, k, i]
+
+
+@part
+def _look_around(scalars: Vector, sample: Sample, model: int) -> None:
+    """Widen the range of labels, and with it the bounds of the next sample's score."""
+    scalars[LOWEST] = min(scalars[LOWEST], sample.y)
+    scalars[HIGHEST] = max(scalars[HIGHEST], sample.y)
+    low, high = models.reach(model, sample.t + 1.0, scalars[LOWEST], scalars[HIGHEST])
+    scalars[FLOOR], scalars[CEILING] = max(low, -bounds.WIDEST), min(high, bounds.WIDEST)
