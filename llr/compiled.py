@@ -59,9 +59,10 @@ def apart(formula: F) -> F:
 def woven(formula: F) -> F:
     """A part that is written into what calls it before that is compiled, not compiled alone first.
 
-    For a large part that is called in one place: compiling is done once instead of twice.
+    For a large part, or a formula, that is called in one place: compiling is done once, not twice.
     """
-    return _compiled(formula, inline="always")  # type: ignore[no-any-return]
+    plain = getattr(formula, "py_func", formula)
+    return _compiled(plain, inline="always")  # type: ignore[no-any-return]
 
 
 def loop(over_coordinates: F) -> F:

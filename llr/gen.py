@@ -8,8 +8,8 @@ where h is the derivative of θ along e, a direction of hyperparameters. θ may 
 algorithm remembers, not only the parameter: give ∂ℓ zeros there. R11: α is added to η itself, and
 F is differentiated at η_t; to work on log η, let F take log η.
 
-Heavy-ball momentum, which is not in the catalogue: θ = (w, v) with v' = 0.9 v + e^u g(w), w' = w +
-v', where u = log η is learnt while w looks for the mean of 4, 4, 4, …
+Heavy-ball momentum by hand (compiled it is the base `momentum`): θ = (w, v) with v' = 0.9 v + e^u
+g(w), w' = w + v', where u = log η is learnt while w looks for the mean of 4, 4, 4, …
 
 >>> import numpy as np
 >>> def g(w, y):

@@ -39,7 +39,7 @@ from llr.vectors import dot, dots
 
 def of_base(base: Base) -> Callable[..., Any]:
     """The compiled step of this base, whose settings say which rate moves its η."""
-    return woven(with_parts(_step, f"step_{base.name}", move=base.step))
+    return woven(with_parts(_step, f"step_{base.name}", move=woven(base.step)))
 
 
 def move(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -> None:

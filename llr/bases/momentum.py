@@ -41,6 +41,6 @@ BASE = Base(
     step=step,
     rows=2,
     parameter=Parameter(
-        "beta", "how much of the last step is taken again", "real", 0.9, -1e-300, 1.0, example=0.6
+        "beta", "how much of the last step is taken again", "real", 0.9, -1.0, 1.0, example=0.6
     ),
 )
