@@ -71,7 +71,7 @@ class Form {
     const learns = algorithm.learns_step_size;
     this.eta0.hint(learns ? "Where it starts; it is learnt from there." : "It stays as it is.");
     set(this.dim.element, { hidden: !model.features });
-    set(this.eta0.element, { hidden: algorithm.base === null });
+    set(this.eta0.element, { hidden: !algorithm.needs_eta0 });
     this.#options = [...model.options, ...algorithm.options].map(optionField);
     const further = this.#options.filter((one) => !one.needed);
     fill(this.needed, this.#options.filter((one) => one.needed).map((one) => one.element));

@@ -1,6 +1,6 @@
 /** The numbers of a session as they stand, side by side. */
 
-import { el, say } from "./dom.js";
+import { el, say, set } from "./dom.js";
 import { count, number, perSecond } from "./format.js";
 
 const SHOWN = [
@@ -23,7 +23,10 @@ export class Stats {
   show(state, rate) {
     this.#say("t", count(state.t));
     this.#say("rate", perSecond(rate));
-    this.#say("eta", number(state.eta), `log η ${number(state.log_eta ?? Math.log(state.eta))}`);
+    const log = `log η ${number(state.log_eta ?? Math.log(state.eta))}`;
+    const status = state.eta_status;
+    this.#say("eta", number(state.eta), status ? `${log}, ${status.state}` : log);
+    set(this.parts.get("eta").remark, { title: status?.advice ?? "" });
     this.#say("loss", number(state.loss.mean), `total ${number(state.loss.total)}`);
     this.#say("ml", number(state.regret.ml));
     this.#say("fixed", number(state.regret.best_fixed));
