@@ -420,7 +420,9 @@ def test_a_long_block_is_read_in_pieces_and_refused_as_one(client: TestClient) -
 
 
 def test_the_state_says_whether_the_step_size_has_arrived(client: TestClient) -> None:
-    assert create(client, model="gaussian", dim=None, eta0=1e-7).status_code == 201
+    assert (
+        create(client, model="gaussian", dim=None, algorithm="sg/ag", eta0=1e-7).status_code == 201
+    )
     assert client.get("/v1/sessions/demo").json()["eta_status"]["state"] == "starting"
     (y,) = STREAMS["gaussian"](1).take(300)
     learnt = client.post(SAMPLES, json=[{"y": float(one)} for one in y])
