@@ -13,6 +13,7 @@ from service import logs
 from service.app import App
 from service.connection import Connection
 from service.settings import Settings
+from service.socket import Socket
 from service.stores import open_store
 from service.stores.store import StoreError
 
@@ -49,7 +50,7 @@ class Server(uvicorn.Server):
 
     def _hang_up(self, events_only: bool) -> None:
         for connection in list(self.server_state.connections):
-            if isinstance(connection, Connection):
+            if isinstance(connection, Connection | Socket):
                 connection.hang_up(events_only)
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
@@ -89,6 +90,9 @@ def main(arguments: list[str] | None = None) -> int:
         access_log=False,
         proxy_headers=False,
         http=Connection.within(settings.head_timeout),
+        ws=Socket,
+        ws_max_size=settings.max_message,
+        ws_per_message_deflate=False,
         lifespan="on",
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
         timeout_keep_alive=75,

@@ -26,6 +26,7 @@ from service.routes.samples import Ingest
 from service.sessions.committer import Committer
 from service.sessions.hub import Hub
 from service.settings import Settings
+from service.sockets import Sockets
 from service.stores import open_store
 
 MOST_ERRORS = 10
@@ -37,7 +38,9 @@ class App:
     def __init__(self, settings: Settings) -> None:
         self.context = Context(settings, Metrics())
         self.inner = _fastapi(self.context)
-        outer: ASGIApp = Front(self.inner, Ingest(self.context), self.context)
+        outer: ASGIApp = Front(
+            self.inner, Ingest(self.context), Sockets(self.context), self.context
+        )
         if settings.cors_origins:
             outer = CORSMiddleware(
                 outer,

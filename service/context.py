@@ -29,7 +29,7 @@ class Context:
         settings: as given.
         metrics: what is counted.
         hub: the sessions; there once the app has started.
-        streams: open event streams.
+        streams: open event streams and WebSockets.
         bodies: bytes of the bodies being worked on.
         readers: those who wait for more of a streamed body.
         draining: whether the service was told to stop.
@@ -108,7 +108,7 @@ class Room:
         """
         whole, settings = scope.get(WHOLE), self._context.settings
         if whole is not None and len(whole.body) <= settings.max_body:
-            self._take(len(whole.body))
+            self.take(len(whole.body))
             return cast(bytes, whole.body)
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
         return await read_body(lambda: self._part(receive), scope["headers"], *limits)
@@ -116,10 +116,11 @@ class Room:
     async def _part(self, receive: Receive) -> Message:
         first, self._first = self._first, False
         message = await (receive() if first else self._context.unless_draining(receive()))
-        self._take(len(message.get("body", b"")))
+        self.take(len(message.get("body", b"")))
         return message
 
-    def _take(self, size: int) -> None:
+    def take(self, size: int) -> None:
+        """Room for so many bytes more; 503 if there is none."""
         if self._context.bodies + size > self._context.settings.max_bodies:
             detail = "too many large bodies at once, send again"
             raise Problem("unavailable", detail, headers={"Retry-After": "1"})

@@ -27,10 +27,13 @@ PUBLIC = {"/", "/livez", "/readyz", "/docs", "/openapi.json"} | {
 }
 SAMPLES = re.compile(rf"/v1/sessions/({NAME})/samples")
 SAMPLES_ROUTE = "/v1/sessions/{name}/samples"
+WS = "WS"
+"""The method of a WebSocket, in tables of routes."""
 ROLES: dict[tuple[str, str], Role] = {
     ("PUT", rf"/v1/sessions/{NAME}"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/samples"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/predict"): Role.READ,
+    (WS, rf"/v1/sessions/{NAME}/stream"): Role.WRITE,
 }
 _COMPILED = [(method, re.compile(path), role) for (method, path), role in ROLES.items()]
 
@@ -48,16 +51,18 @@ def needed(method: str, path: str) -> Role:
 
 
 class Front:
-    """Wraps the app; samples go straight to `ingest`, past routers and middlewares."""
+    """Wraps the app; samples go straight to `ingest`, past routers, WebSockets to `sockets`."""
 
-    def __init__(self, app: ASGIApp, ingest: Ingest, context: Context) -> None:
-        self._app, self._ingest, self._context = app, ingest, context
+    def __init__(self, app: ASGIApp, ingest: Ingest, sockets: ASGIApp, context: Context) -> None:
+        self._app, self._ingest, self._sockets = app, ingest, sockets
+        self._context = context
         self._settings, self._metrics = context.settings, context.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            other = self._sockets if scope["type"] == "websocket" else self._app
+            await other(scope, receive, send)
             return
         started = time.perf_counter()
         request_id = logs.begin_request(scope["headers"])

@@ -64,6 +64,12 @@ class Metrics:
         self._divergences = Counter(
             "llr_divergences", "Steps refused for leaving the finite numbers.", registry=registry
         )
+        self._messages = Counter(
+            "llr_messages",
+            "Messages of WebSockets answered, by class of status.",
+            ("status",),
+            registry=registry,
+        )
 
     def _committing(self, registry: CollectorRegistry) -> None:
         self._commit_seconds = Histogram(
@@ -103,6 +109,10 @@ class Metrics:
         children = counter, self._request_seconds.labels(route)
         self._answered[route, method, hundreds] = children
         return children
+
+    def message(self, status: int) -> None:
+        """A message of a WebSocket was answered, with the status a request would have got."""
+        self._messages.labels(f"{status // 100}xx").inc()
 
     def learnt(self, n: int, seconds: float) -> None:
         """n samples were learnt in one go."""

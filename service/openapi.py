@@ -127,7 +127,8 @@ def _samples(made: dict[str, Any]) -> dict[str, Any]:
     return {
         "tags": ["learning"],
         "summary": "Learn",
-        "description": "One sample, many, or a stream. 200: applied exactly once, and on disk.",
+        "description": "One sample, many, or a stream. 200: applied exactly once, and on disk. "
+        "A WebSocket at `/v1/sessions/{name}/stream` takes the same, an answer a message.",
         "operationId": "learn",
         "parameters": [name, *PARAMETERS],
         "requestBody": {"required": True, "content": BODIES},

@@ -116,6 +116,9 @@ class Settings(BaseSettings):
         description="Bytes of all JSON and npy bodies being worked on; beyond it they get 503.",
     )
     max_line: Size = Field(default=MIB, ge=KIB, le=GIB, description="Longest line of NDJSON.")
+    max_message: Size = Field(
+        default=4 * MIB, ge=KIB, le=GIB, description="Largest message of a WebSocket."
+    )
     block_bytes: Size = Field(
         default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."
     )

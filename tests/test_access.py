@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 from fastapi.routing import iter_route_contexts
-from starlette.testclient import TestClient
+from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
 
@@ -19,6 +19,7 @@ from service.front import SAMPLES_ROUTE
 from service.keys import hash_key, parse_keys
 from service.sessions.hub import Hub
 from service.settings import Settings
+from service.sockets import STREAM_ROUTE
 
 SECRETS = {"read": "llr_reader", "write": "llr_writer", "admin": "llr_boss"}
 KEYS = parse_keys(",".join(f"{role}:{role}:{hash_key(key)}" for role, key in SECRETS.items()))
@@ -47,6 +48,7 @@ LEAST = {
     "POST /v1/sessions/{name}/predict": "read",
     "PUT /v1/sessions/{name}": "write",
     "POST /v1/sessions/{name}/samples": "write",
+    "WS /v1/sessions/{name}/stream": "write",
     "PUT /v1/sessions/{name}/snapshot": "admin",
     "DELETE /v1/sessions/{name}": "admin",
 }
@@ -110,7 +112,7 @@ def key_of(role: str) -> dict[str, str]:
 
 
 def routes(app: App) -> set[str]:
-    found = {f"POST {SAMPLES_ROUTE}"}
+    found = {f"POST {SAMPLES_ROUTE}", f"WS {STREAM_ROUTE}"}
     for route in iter_route_contexts(app.inner.routes):
         found |= {f"{method} {route.path}" for method in route.methods or ["WS"]}
     return found
@@ -146,6 +148,15 @@ def raw(client: TestClient, method: str, target: str, headers: dict[str, str]) -
     return answer[0]["status"], b"".join(part.get("body", b"") for part in answer[1:])
 
 
+def handshake(client: TestClient, path: str, headers: dict[str, str]) -> int:
+    """101 if a WebSocket is opened, else the status of the refusal."""
+    try:
+        with client.websocket_connect(path, headers=headers):
+            return 101
+    except WebSocketDenialResponse as refused:
+        return int(refused.status_code)
+
+
 def kept(client: TestClient) -> Any:
     """All that there is to protect."""
     boss = key_of("admin")
@@ -165,6 +176,8 @@ def test_a_route_lets_in_whom_the_table_says(client: TestClient, route: str) -> 
     path = path.replace("{asset}", "main.js")
 
     def status(headers: dict[str, str]) -> int:
+        if method == "WS":
+            return handshake(client, path, headers)
         answer = client.request(method, path, headers=headers, follow_redirects=False)
         return int(answer.status_code)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
@@ -15,7 +16,10 @@ from starlette.testclient import TestClient
 from service.app import App
 from service.front import PUBLIC, SAMPLES_ROUTE, needed
 from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
+from service.routes.stream import CODES, GOING_AWAY, HOPELESS, WRONG
+from service.routes.window import AHEAD
 from service.settings import Settings
+from service.sockets import STREAM_ROUTE
 
 ROOT = Path(__file__).parent.parent
 API = (ROOT / "docs" / "api.md").read_text()
@@ -31,8 +35,8 @@ BESIDE = {"GET /", "GET /dashboard/{asset}", "GET /docs", "GET /openapi.json"}
 
 
 def routes(app: App) -> set[str]:
-    """Every route of an app as `METHOD /path`, the one that goes past the router included."""
-    found = {f"POST {SAMPLES_ROUTE}"}
+    """Every route of an app as `METHOD /path`, those that go past the router included."""
+    found = {f"POST {SAMPLES_ROUTE}", f"WS {STREAM_ROUTE}"}
     for route in iter_route_contexts(app.inner.routes):
         found |= {f"{method} {route.path}" for method in set(route.methods or ["WS"]) - {"HEAD"}}
     return {route for route in found if "/swagger/" not in route}
@@ -156,6 +160,22 @@ def test_every_member_of_a_config_is_in_the_docs() -> None:
     config = API.partition("## Config")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \|", config, re.MULTILINE)
     assert rows == list(DOCUMENT["components"]["schemas"]["SessionConfig"]["properties"])
+
+
+def test_the_codes_in_the_docs_are_those_a_stream_ends_with() -> None:
+    codes = set(map(int, re.findall(r"^\| (\d{4}) \| ", API, re.MULTILINE)))
+    assert codes == {*CODES.values(), GOING_AWAY, WRONG, 1007, 1009}
+    assert f"{AHEAD} messages may be under way" in API
+    assert f"{HOPELESS} messages in a row" in API
+
+
+def test_the_python_in_the_docs_streams_to_a_service(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", API, re.DOTALL)
+    with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
+        demo = f"http://{address}/v1/sessions/demo"
+        assert httpx.put(demo, json={"model": "linear"}).status_code == 201
+        exec(compile(code.replace("localhost:8080", address), "docs/api.md", "exec"), {})  # noqa: S102
+        assert httpx.get(demo).json()["t"] == 100
 
 
 def test_the_commands_in_the_docs_work_against_a_fresh_service(tmp_path: Path) -> None:

@@ -32,17 +32,49 @@ def asked_of(query: bytes, headers: dict[bytes, bytes]) -> Asked:
     )
 
 
+class Opened(NamedTuple):
+    """What the query of a WebSocket asks for: `seq` is the number of its first sample."""
+
+    producer: str | None
+    seq: int | None
+    theta: bool
+    predictions: bool
+
+
+def opened_with(query: bytes) -> Opened:
+    """The query of a WebSocket, checked. With a producer alone every message has its own seq."""
+    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    producer, seq = given.get("producer"), given.get("seq")
+    if producer is None and seq is not None:
+        raise _wrong("producer", "producer and seq come together")
+    return Opened(
+        None if producer is None else _producer(producer),
+        None if seq is None else number(seq),
+        _truth(given, "theta", True),
+        _truth(given, "predictions", False),
+    )
+
+
 def _ticket(given: dict[str, str]) -> Ticket | None:
     producer, seq = given.get("producer"), given.get("seq")
     if producer is None and seq is None:
         return None
     if producer is None or seq is None:
         raise _wrong("seq" if seq is None else "producer", "producer and seq come together")
-    if not PRODUCER.fullmatch(producer):
+    return Ticket(_producer(producer), number(seq))
+
+
+def _producer(given: str) -> str:
+    if not PRODUCER.fullmatch(given):
         raise _wrong("producer", "1 to 128 visible ASCII characters")
+    return given
+
+
+def number(seq: str) -> int:
+    """The number of a sample."""
     if not (seq.isascii() and seq.isdigit() and len(seq) <= 16 and int(seq) < MOST_SAMPLES):
         raise _wrong("seq", "a whole number from 0")
-    return Ticket(producer, int(seq))
+    return int(seq)
 
 
 def _matched(value: bytes) -> int | None:

@@ -19,9 +19,11 @@ from service.replies import Answer
 from service.routes.asked import asked_of
 from service.routes.streamed import Streamed
 from service.sessions.actor import Session, in_thread_if_long
+from service.sessions.hub import Hub
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
-DECODERS: dict[str, Callable[[bytes, bool], Samples]] = {JSON: decode_json, NPY: decode_npy}
+Decoder = Callable[[bytes, bool], Samples]
+DECODERS: dict[str, Decoder] = {JSON: decode_json, NPY: decode_npy}
 
 
 class Ingest:
@@ -46,27 +48,28 @@ class Ingest:
             raise Problem("unsupported-type", f"send {JSON}, {NDJSON} or {NPY}")
         with self._context.room() as room:
             body = await room.body(scope, receive)
-            session, samples = await self._decoded(session, decode, body)
+            session, samples = await decoded(hub, session, decode, body)
             try:
                 learnt = await session.learn(
                     samples, asked.ticket, asked.if_match, asked.predictions
                 )
             except Problem as problem:
-                raise _by_pointer(problem, body, kind) from None
+                raise by_pointer(problem, body, kind) from None
         self._context.noted(session, samples.n, learnt.accepted)
         await answers.send(answer, session, learnt, asked.theta)
 
-    async def _decoded(
-        self, session: Session, decode: Callable[[bytes, bool], Samples], body: bytes
-    ) -> tuple[Session, Samples]:
-        """The samples of a body, and the session, loaded again if it left memory meanwhile."""
-        while True:
-            features = session.features
-            samples = await in_thread_if_long(body, decode, body, features)
-            if session.gone:
-                session = await self._context.sessions.get(session.name)
-            if session.features == features:
-                return session, samples
+
+async def decoded(
+    hub: Hub, session: Session, decode: Decoder, body: bytes
+) -> tuple[Session, Samples]:
+    """The samples of a body, and the session, loaded again if it left memory meanwhile."""
+    while True:
+        features = session.features
+        samples = await in_thread_if_long(body, decode, body, features)
+        if session.gone:
+            session = await hub.get(session.name)
+        if session.features == features:
+            return session, samples
 
 
 @lru_cache(maxsize=256)
@@ -74,7 +77,7 @@ def _kind(content_type: bytes) -> str:
     return content_type.partition(b";")[0].strip().lower().decode("latin-1")
 
 
-def _by_pointer(problem: Problem, body: bytes, kind: str) -> Problem:
+def by_pointer(problem: Problem, body: bytes, kind: str) -> Problem:
     """Places among the samples as pointers into the body they came in."""
     sent: Any = from_json(body) if kind == JSON else []
     for error in problem.errors:
