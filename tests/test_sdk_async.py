@@ -64,7 +64,7 @@ async def test_everything_can_be_awaited(sdk: AsyncClient) -> None:
     learner = llr.Learner("linear", 3, regret="exact")
     learner.learn(X, Y)
     assert state.theta == learner.theta.tolist()
-    assert await session.predict(X[0]) == pytest.approx(X[0] @ learner.theta)
+    assert await session.predict(X[0]) == pytest.approx(float(learner.predict(X[0])))
     assert (await session.history(points=5)).t[-1] == await session.acked() == 50
     twin = await sdk.restore("twin", await session.snapshot())
     assert (await twin.state()).theta == state.theta

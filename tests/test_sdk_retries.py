@@ -148,7 +148,7 @@ def test_many_go_on_after_the_chunks_that_were_learnt(sdk: Client, flaky: Flaky)
             session.learn_many(y, chunk_bytes=160)
         assert lost.value.learnt == 40
         answer = session.learn_many(y[lost.value.learnt :], chunk_bytes=160)
-    learner = llr.Learner("gaussian", algorithm="sg/ag", regret="exact")
+    learner = llr.Learner("gaussian", regret="exact")
     learner.learn(y)
     assert (answer.t, answer.theta) == (100, learner.theta.tolist())
 
