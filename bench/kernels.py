@@ -85,9 +85,11 @@ def learning(learner: llr.Learner, X: Vector, y: Vector, times: int = 1) -> Run:
     return run
 
 
-def fresh(name: str, X: Vector, y: Vector, regret: str = "off") -> Contestant:
+def fresh(
+    name: str, X: Vector, y: Vector, regret: str = "off", algorithm: str = "sg/ag"
+) -> Contestant:
     def prepare() -> Run:
-        learner = llr.Learner("linear", dim=X.shape[1], algorithm="sg/ag", regret=regret)
+        learner = llr.Learner("linear", dim=X.shape[1], algorithm=algorithm, regret=regret)
         return learning(learner, X, y)
 
     return Contestant(name, len(y), prepare)
@@ -130,12 +132,14 @@ def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
     few = slice(scale.river)
     contestants = [fresh("llr", X, y), by_scikit_learn(X, y), by_scikit_learn(X, y, bare=True)]
     contestants += [by_river(X[few], y[few]), one_pass(X), fresh("exact", X, y, regret="exact")]
+    contestants.append(fresh("auto", X, y, algorithm="auto"))
 
     def verdict(ns: Times) -> list[Row]:
         d = f"d={DIM}:"
         return [
             plain(f"{d} X @ theta, one pass", ns["one pass"]),
             within(f"{d} llr learn", ns["llr"], "one pass", ns["one pass"], 3.5),
+            within(f"{d} the same by auto", ns["auto"], "llr", ns["llr"], 2.5),
             beaten(f"{d} scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 2.0),
             compared(f"{d} the same, all extras off", ns["scikit-learn bare"], ns["llr"]),
             beaten(f"{d} river predict_one + learn_one", ns["river"], "llr", ns["llr"], 150.0),
@@ -160,7 +164,7 @@ def narrow_race(scale: Scale) -> Race:
 
 
 def age_race(scale: Scale, X: Vector, y: Vector) -> Race:
-    old = llr.Learner("linear", dim=DIM)
+    old = llr.Learner("linear", dim=DIM, algorithm="sg/ag")
     learning(old, X, y, LATE // len(y))()
     late = Contestant("late", len(y), lambda: learning(old.copy(), X, y))
 
@@ -175,7 +179,10 @@ def age_race(scale: Scale, X: Vector, y: Vector) -> Race:
 
 def thread_race(scale: Scale, X: Vector, y: Vector) -> Race:
     def pair() -> list[Run]:
-        return [learning(llr.Learner("linear", dim=DIM), X, y, BLOCKS) for _ in range(2)]
+        return [
+            learning(llr.Learner("linear", dim=DIM, algorithm="sg/ag"), X, y, BLOCKS)
+            for _ in range(2)
+        ]
 
     def in_turn() -> Run:
         one, two = pair()
