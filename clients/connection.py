@@ -70,6 +70,7 @@ Key = Annotated[
 Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait for a service that is away.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Named = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
+CopyNamed = Annotated[str, typer.Argument(metavar="COPY", callback=_name, help="The copy's name.")]
 ManyNamed = Annotated[
     list[str], typer.Argument(metavar="NAME...", callback=_names, help="The sessions.")
 ]

@@ -11,10 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 from clients import Listed
-from clients.connection import LOCAL, USAGE, AsJson, Key, ManyNamed, Named, Url, end, service
+from clients.connection import (
+    LOCAL,
+    USAGE,
+    AsJson,
+    CopyNamed,
+    Key,
+    ManyNamed,
+    Named,
+    Url,
+    end,
+    service,
+)
 
 app = typer.Typer(
-    help="List sessions, show one, delete some.\n\nExample: llr sessions",
+    help="List sessions, show one, fork one, delete some.\n\nExample: llr sessions",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COLUMNS = ("session", "model", "algorithm", "dim", "t", "eta", "mean\nloss", "regret\nml")
@@ -55,6 +66,31 @@ def show(name: Named, as_json: AsJson = False, url: Url = LOCAL, key: Key = None
         return
     for member, value in state.items():
         typer.echo(f"{member:<10} {_told(value)}")
+
+
+@app.command()
+def fork(
+    name: Named,
+    copy: CopyNamed,
+    algorithm: Annotated[str | None, typer.Option(help="Another algorithm.")] = None,
+    eta0: Annotated[float | None, typer.Option(help="Another first step size.")] = None,
+    as_json: AsJson = False,
+    url: Url = LOCAL,
+    key: Key = None,
+) -> None:
+    """Copy a session. With another algorithm or step size the copy restarts from its theta.
+
+    Example: llr sessions fork demo rival --algorithm sg/ag
+    """
+    with service(url, key) as client:
+        twin = client.session(name).fork(copy, algorithm=algorithm, eta0=eta0).state()
+    if as_json:
+        typer.echo(json.dumps(asdict(twin), indent=2))
+    else:
+        how = (
+            f"{twin.algorithm} from its theta" if algorithm or eta0 else "the same to the last bit"
+        )
+        typer.echo(f"{copy} is a fork of {name}: {how}, t {twin.t:,}")
 
 
 @app.command()

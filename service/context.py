@@ -13,12 +13,11 @@ from service.metrics import Metrics
 from service.problems import Problem
 from service.replies import WHOLE
 from service.sessions.actor import Session
+from service.sessions.config import NAME
 from service.sessions.hub import Hub
 from service.settings import Settings
 
 R = TypeVar("R")
-NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
-"""What a session may be called."""
 
 
 @dataclass

@@ -13,12 +13,13 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import logs
-from service.context import NAME, Context
+from service.context import Context
 from service.dashboard import ASSETS
 from service.keys import Role, authenticate, require
 from service.limits import ClientGone
 from service.problems import Problem
 from service.replies import WHOLE, Answer
+from service.sessions.config import NAME
 
 log = logging.getLogger("service")
 
@@ -33,6 +34,7 @@ ROLES: dict[tuple[str, str], Role] = {
     ("PUT", rf"/v1/sessions/{NAME}"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/samples"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/predict"): Role.READ,
+    ("POST", rf"/v1/sessions/{NAME}/fork"): Role.WRITE,
     (WS, rf"/v1/sessions/{NAME}/stream"): Role.WRITE,
 }
 _COMPILED = [(method, re.compile(path), role) for (method, path), role in ROLES.items()]

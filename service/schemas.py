@@ -1,10 +1,10 @@
 """The shapes of answers, for the OpenAPI document and for those who generate clients from it."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from service.sessions.config import SessionConfig
+from service.sessions.config import NAME, Number, SessionConfig
 
 
 class Loss(BaseModel):
@@ -125,6 +125,33 @@ class Snapshot(BaseModel):
     config: SessionConfig
     producers: dict[str, int] = Field(default_factory=dict)
     state: dict[str, Any] | None
+
+
+class Fork(BaseModel):
+    """The body of a fork: the copy's name, and members of its config that are to differ."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"name": "twin"}, {"name": "rival", "algorithm": "sg/ag"}]},
+    )
+
+    name: Annotated[StrictStr, Field(pattern=f"^{NAME}$")] = Field(description="The copy's name.")
+    model: StrictStr | None = Field(None, description="Another loss, with a theta of this shape.")
+    dim: StrictInt | None = Field(None, description="Another only with a theta0 that fits it.")
+    algorithm: StrictStr | None = Field(None, description="Another algorithm.")
+    eta0: Number | None = Field(None, description="Another first step size.")
+    theta0: Number | list[Number] | list[list[Number]] | None = Field(
+        None, description="Where theta starts, if not where the session's is."
+    )
+    regret: StrictStr | None = Field(None, description="`exact` or `off`.")
+    options: dict[str, bool | Number | StrictStr] | None = Field(
+        None, description="All options; those that still fit are kept if left out."
+    )
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The members of a config that were given."""
+        return self.model_dump(exclude={"name"}, exclude_none=True)
 
 
 class Issue(BaseModel):

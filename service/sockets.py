@@ -14,12 +14,13 @@ from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from service import logs
-from service.context import NAME, Context
+from service.context import Context
 from service.front import WS, needed
 from service.keys import authenticate, require
 from service.problems import MEDIA_TYPE, Problem
 from service.replies import Header
 from service.routes.stream import Stream
+from service.sessions.config import NAME
 from service.settings import Settings
 
 log = logging.getLogger("service")

@@ -48,6 +48,7 @@ LEAST = {
     "POST /v1/sessions/{name}/predict": "read",
     "PUT /v1/sessions/{name}": "write",
     "POST /v1/sessions/{name}/samples": "write",
+    "POST /v1/sessions/{name}/fork": "write",
     "WS /v1/sessions/{name}/stream": "write",
     "PUT /v1/sessions/{name}/snapshot": "admin",
     "DELETE /v1/sessions/{name}": "admin",

@@ -78,6 +78,19 @@ def test_a_session_is_shown_whole(client: Client, address: str) -> None:
     assert (state["t"], len(state["theta"])) == (1, 20)
 
 
+def test_a_session_is_forked(client: Client, address: str) -> None:
+    client.session("demo", model="gaussian").learn_many([1.0, 2.0])
+    told = run("sessions", "fork", "demo", "twin", url=address).stdout
+    assert told == "twin is a fork of demo: the same to the last bit, t 2\n"
+    told = run("sessions", "fork", "demo", "rival", "--algorithm", "sg/ag", url=address).stdout
+    assert told == "rival is a fork of demo: sg/ag from its theta, t 0\n"
+    shown = run("sessions", "fork", "demo", "other", "--eta0", "2", "--json", url=address).stdout
+    assert json.loads(shown)["config"]["eta0"] == 2
+    refused = run("sessions", "fork", "demo", "twin", url=address)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "exists" in refused.stderr
+
+
 def test_sessions_are_deleted_only_by_those_who_mean_it(client: Client, address: str) -> None:
     for name in ("one", "two", "three"):
         client.session(name, model="gaussian")
@@ -122,6 +135,7 @@ def test_nobody_there_is_3(
     "arguments",
     [
         ["sessions", "show", "a/b"],
+        ["sessions", "fork", "a", "a/b"],
         ["sessions", "delete", "demo", "a b", "--yes"],
         ["sessions", "--key", "ключ"],
         ["watch", ".."],

@@ -262,6 +262,34 @@ def test_a_restart_of_the_service_is_seen_and_survived(page: Page, tmp_path: Pat
         page.says(".answer", "Learnt 1 sample")
 
 
+def test_a_session_is_forked_and_the_copy_is_shown(service: httpx.Client, page: Page) -> None:
+    page.open(made(service, "origin", 12))
+    page.says("[data-stat=t]", "12")
+    page.click("#fork")
+    page.says("dialog", "The same to the last bit")
+    page.click("dialog .primary")
+    page.says("dialog", "The copy needs a name")
+    page.write("dialog [data-at='/name']", "origin")
+    page.click("dialog .primary")
+    page.says("dialog", "choose another name")
+    page.write("dialog [data-at='/name']", "rival")
+    page.choose("dialog [data-at='/algorithm']", "sg/ag")
+    page.says("dialog", "It restarts from theta")
+    page.write("dialog [data-at='/eta0']", "0.125")
+    page.click("dialog .primary")
+    page.says("h1", "rival")
+    page.says("[data-stat=t]", "0")
+    config = service.get("/v1/sessions/rival").json()["config"]
+    assert (config["algorithm"], config["eta0"]) == ("sg/ag", 0.125)
+    page.open(made(service, "origin"))
+    page.says("[data-stat=t]", "12")
+    page.click("#fork")
+    page.write("dialog [data-at='/name']", "twin")
+    page.click("dialog .primary")
+    page.says("h1", "twin")
+    page.says("[data-stat=t]", "12")
+
+
 def test_deleting_asks_first_and_a_session_that_is_gone_says_so(
     service: httpx.Client, page: Page
 ) -> None:

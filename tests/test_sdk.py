@@ -197,6 +197,22 @@ def test_a_snapshot_goes_on_elsewhere_to_the_last_bit(sdk: Client) -> None:
     assert twin.learn_many(X[30:], Y[30:]).theta == session.learn_many(X[30:], Y[30:]).theta
 
 
+def test_a_fork_goes_its_own_way(sdk: Client) -> None:
+    session = sdk.session("origin", model="linear", producer="p")
+    session.learn_many(X[:30], Y[:30])
+    twin = session.fork("twin", producer="p")
+    assert (twin.name, twin.acked()) == ("twin", 30)
+    assert twin.learn_many(X[30:], Y[30:]).theta == session.learn_many(X[30:], Y[30:]).theta
+    rival = session.fork("rival", algorithm="sg/ag", eta0=0.5, theta0=np.zeros(3), regret="off")
+    state = rival.state()
+    assert (state.t, state.eta, state.algorithm, state.theta) == (0, 0.5, "sg/ag", [0, 0, 0])
+    assert rival.learn(X[0], Y[0]).accepted == 1
+    with pytest.raises(errors.SessionExists):
+        session.fork("rival")
+    with pytest.raises(ValueError, match="no session's name"):
+        session.fork("a/b")
+
+
 def test_the_list_goes_over_all_pages(sdk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clients.sdk.directory.PAGE", 2)
     names = [f"s{n}" for n in range(5)]

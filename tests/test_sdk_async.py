@@ -68,7 +68,9 @@ async def test_everything_can_be_awaited(sdk: AsyncClient) -> None:
     assert (await session.history(points=5)).t[-1] == await session.acked() == 50
     twin = await sdk.restore("twin", await session.snapshot())
     assert (await twin.state()).theta == state.theta
-    assert [row.name async for row in sdk.sessions()] == ["demo", "twin"]
+    fork = await session.fork("fork")
+    assert (await fork.state()).theta == state.theta
+    assert [row.name async for row in sdk.sessions()] == ["demo", "fork", "twin"]
     assert (await sdk.version())["store"] == "memory"
     assert "models" in await sdk.catalog()
     await twin.delete()

@@ -1,7 +1,7 @@
 """A session, for programs that await."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
@@ -84,6 +84,29 @@ class AsyncSession(Seat):
     async def snapshot(self) -> dict[str, Any]:
         """Everything needed to go on elsewhere, as plain JSON: see `AsyncClient.restore`."""
         return await self._runner.run(self._handle.snapshot())
+
+    async def fork(
+        self,
+        name: str,
+        *,
+        algorithm: str | None = None,
+        eta0: float | None = None,
+        theta0: Any = None,
+        regret: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        producer: str | None = None,
+    ) -> "AsyncSession":
+        """A copy that goes its own way, as `Session.fork`."""
+        talk = self._handle.fork(
+            name,
+            producer,
+            algorithm=algorithm,
+            eta0=eta0,
+            theta0=theta0,
+            regret=regret,
+            options=options,
+        )
+        return AsyncSession(await self._runner.run(talk), self._runner)
 
     async def delete(self) -> None:
         """Delete the session and all that is kept of it."""

@@ -116,6 +116,13 @@ class Handle:
         members: dict[str, Any] = (yield from self._ask("GET", "/snapshot")).json()
         return members
 
+    def fork(self, name: str, producer: str | None, **changes: Any) -> Talk["Handle"]:
+        """A copy under another name; what is given of its config differs."""
+        twin = Handle(self._wire, name, producer)
+        given = {member: value for member, value in changes.items() if value is not None}
+        yield from self._ask("POST", "/fork", body=to_json({"name": name} | given))
+        return twin
+
     def delete(self) -> Talk[None]:
         """Delete the session. That it is gone after a lost answer is what was asked for."""
         try:

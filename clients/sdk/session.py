@@ -1,7 +1,7 @@
 """A session, for programs that wait."""
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
@@ -121,6 +121,46 @@ class Session(Seat):
     def snapshot(self) -> dict[str, Any]:
         """Everything needed to go on elsewhere, as plain JSON: see `Client.restore`."""
         return self._runner.run(self._handle.snapshot())
+
+    def fork(
+        self,
+        name: str,
+        *,
+        algorithm: str | None = None,
+        eta0: float | None = None,
+        theta0: Any = None,
+        regret: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        producer: str | None = None,
+    ) -> "Session":
+        """A copy that goes its own way: the same to the last bit, and it knows all producers.
+
+        With another config it restarts: theta is where this session's is, unless `theta0` is
+        given; t, loss, regret and the past begin anew, and the step size at `eta0`.
+
+        Args:
+            name: the copy's name.
+            algorithm: how the copy learns.
+            eta0: its first step size, or the only one; this session's if left out.
+            theta0: where its theta starts.
+            regret: `exact` or `off`.
+            options: all its options; if left out, those of this session that still fit.
+            producer: under which name this program's samples to the copy are numbered.
+
+        Raises:
+            SessionExists: if the name is taken. After a lost answer that may be this very copy:
+                then `retried` of the error is true.
+        """
+        talk = self._handle.fork(
+            name,
+            producer,
+            algorithm=algorithm,
+            eta0=eta0,
+            theta0=theta0,
+            regret=regret,
+            options=options,
+        )
+        return Session(self._runner.run(talk), self._runner)
 
     def delete(self) -> None:
         """Delete the session and all that is kept of it."""

@@ -4,11 +4,9 @@ import { named } from "./about.js";
 import { sessionPath } from "./api.js";
 import { ask } from "./dialog.js";
 import { el, fill, set } from "./dom.js";
-import { choice, Field, line, optionField, sentence } from "./fields.js";
+import { choice, Field, line, NAMING, optionField, sentence } from "./fields.js";
 import { problemBox } from "./problem.js";
 import { toSession } from "./router.js";
-
-const NAMING = "Letters, digits, dots, _ and -, beginning with a letter or a digit.";
 
 /** Ask for a config and create a session of it; resolves to its name, or to null. */
 export async function createSession({ api, catalog }) {

@@ -4,6 +4,9 @@ import { el, say, set } from "./dom.js";
 
 let made = 0;
 
+/** What a session may be called. */
+export const NAMING = "Letters, digits, dots, _ and -, beginning with a letter or a digit.";
+
 /** A field; `at` is the JSON pointer by which a problem names it. */
 export class Field {
   constructor(at, label, control, hint = "") {

@@ -1,4 +1,4 @@
-/** The page of one session: its numbers and charts live, samples by hand, snippets, deletion. */
+/** The page of one session: its numbers and charts live, samples by hand, snippets, forks. */
 
 import { aboutSession, named } from "./about.js";
 import { sessionPath } from "./api.js";
@@ -6,11 +6,12 @@ import { deleteSession } from "./deletion.js";
 import { button, el, fill, set } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
+import { forkSession } from "./fork.js";
 import { Past } from "./past.js";
 import { Pause } from "./pause.js";
 import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
-import { toCompare, TO_LIST } from "./router.js";
+import { toCompare, TO_LIST, toSession } from "./router.js";
 import { Samples } from "./samples.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
@@ -61,10 +62,11 @@ class SessionPage {
     this.about = el("p", { class: "about" });
     this.pause = new Pause(() => this.feed);
     const compare = el("a", { class: "button", href: toCompare([this.name]) }, "Compare");
+    const fork = button("Fork", () => this.#fork(), { id: "fork" });
     const remove = button("Delete", () => this.#delete(), { class: "danger quiet", id: "delete" });
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, this.name), this.about);
-    const buttons = [this.figures.timeSwitch, this.pause.element, compare, remove];
+    const buttons = [this.figures.timeSwitch, this.pause.element, compare, fork, remove];
     this.tools = el("div", { class: "tools" }, buttons);
     return el("div", { class: "head" }, title, this.tools);
   }
@@ -144,6 +146,11 @@ class SessionPage {
       this.figures.note("theta", intercept(this.#state));
       this.figures.show("theta", theta.map((values, k) => ({ name: labels[k], t, values })));
     }, SOON);
+  }
+
+  async #fork() {
+    const copy = await forkSession(this.here, this.#state);
+    if (copy) location.hash = toSession(copy);
   }
 
   async #delete() {

@@ -51,11 +51,9 @@ async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
         raise _wrong("/state", str(damage)) from None
     if learner.config != snapshot.config.of_learner(learner.dim):
         raise _wrong("/state", "belongs to another config")
-    config = snapshot.config
-    config.check(here.settings.max_dim, learner.dim)
     if len(snapshot.producers) > here.settings.max_producers:
         raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
-    session = await here.sessions.restore(name, config, learner, snapshot.producers)
+    session = await here.sessions.restore(name, snapshot.config, learner, snapshot.producers)
     return answers.of_state(session)
 
 

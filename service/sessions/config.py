@@ -11,6 +11,8 @@ EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
 ROWS_AT_MOST = 64
 """What an algorithm may keep besides its vectors, in numbers for each that theta may have."""
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+"""What a session may be called."""
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 

@@ -82,16 +82,24 @@ class Hub:
         return self._keep(self._make(name, config, written.session, None, {}, 0)), True
 
     async def restore(
-        self, name: str, config: SessionConfig, learner: Learner, producers: Mapping[str, int]
+        self,
+        name: str,
+        config: SessionConfig,
+        learner: Learner | None,
+        producers: Mapping[str, int],
     ) -> Session:
-        """A new session that goes on from a state. Raises `session-exists` if the name is taken."""
-        body, packed = config.model_dump_json().encode(), learner.pack()
-        create = Create(name, body, learner.t, packed, producers)
+        """A new session that goes on from a state. Raises `session-exists` if the name is taken.
+
+        Without a learner it is a fresh one that knows these producers.
+        """
+        config.check(self._settings.max_dim, learner.dim if learner else None)
+        t, packed = (learner.t, learner.pack()) if learner else (0, None)
+        create = Create(name, config.model_dump_json().encode(), t, packed, producers)
         written = await self._stored(self._committer.commit(create))
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
-        log.info("session restored", extra={"session": name, "t": learner.t})
+        log.info("session restored", extra={"session": name, "t": t})
         made = self._make(name, config, written.session, learner, dict(producers), 0)
         return self._keep(made)
 

@@ -1,0 +1,64 @@
+/** Forking a session: a copy under a new name, or one that learns otherwise from its theta on. */
+
+import { named } from "./about.js";
+import { sessionPath } from "./api.js";
+import { ask } from "./dialog.js";
+import { el, fill, set } from "./dom.js";
+import { choice, Field, line, NAMING } from "./fields.js";
+import { problemBox } from "./problem.js";
+
+const SAME = "The same to the last bit; from there it goes its own way.";
+const OTHER = "It restarts from theta: t, loss and regret begin anew.";
+
+/** Ask how, then fork; resolves to the name of the copy, or to null. */
+export async function forkSession({ api, catalog }, { name, model, algorithm }) {
+  const form = new Form(await catalog(), { name, model, algorithm });
+  const submit = () => form.submit(api);
+  return ask({ title: `Fork ${name}`, content: form.element, action: "Fork", submit });
+}
+
+class Form {
+  constructor({ algorithms }, { name, model, algorithm }) {
+    Object.assign(this, { source: name, usual: algorithm, algorithms });
+    const suited = algorithms.filter((one) => one.models.includes(model));
+    const others = suited.map((one) => one.name).filter((one) => one !== algorithm);
+    const choices = choice([["", `${algorithm} (the same)`], ...others], "");
+    this.name = new Field("/name", "Name of the copy", set(line(""), { autofocus: true }), NAMING);
+    this.algorithm = new Field("/algorithm", "Algorithm", choices);
+    this.eta0 = new Field("/eta0", "First step size (eta0)", line("as it was", "decimal"));
+    this.fields = [this.name, this.algorithm, this.eta0];
+    this.told = el("div");
+    const shown = this.fields.map((one) => one.element);
+    this.element = el("div", { class: "fields" }, shown, this.told);
+    for (const { control } of this.fields) control.addEventListener("input", () => this.#chosen());
+    this.#chosen();
+  }
+
+  /** Fork it. Resolves to the name, or shows what is wrong and resolves to undefined. */
+  async submit(api) {
+    fill(this.told);
+    for (const field of this.fields) field.wrong(null);
+    const [name, algorithm, eta0] = this.fields.map((one) => one.value);
+    if (name === undefined) return this.name.wrong("The copy needs a name.");
+    try {
+      const path = sessionPath(this.source, "/fork");
+      return (await api.send("POST", path, { name, algorithm, eta0 })).name;
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  #chosen() {
+    const chosen = named(this.algorithms, this.algorithm.value ?? this.usual);
+    set(this.eta0.element, { hidden: !chosen.needs_eta0 });
+    const differs = this.algorithm.value !== undefined || this.eta0.value !== undefined;
+    this.algorithm.hint(differs ? OTHER : SAME);
+  }
+
+  #refused(error) {
+    const [first] = error.problem?.errors ?? [];
+    const field = this.fields.find((one) => one.at === first?.pointer);
+    if (field) field.wrong(first.detail);
+    else fill(this.told, problemBox(error));
+  }
+}

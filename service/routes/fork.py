@@ -1,0 +1,28 @@
+"""`POST /v1/sessions/{name}/fork`: a copy of a session that goes its own way."""
+
+import logging
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from service import answers
+from service.context import Here, Named
+from service.schemas import Fork, SessionState
+from service.sessions.fork import fork_of
+
+log = logging.getLogger("service")
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+
+
+@router.post(
+    "/{name}/fork", status_code=201, response_model=SessionState, operation_id="forkSession"
+)
+async def fork(session: Named, wanted: Fork, here: Here, response: Response) -> Any:
+    """Copy a session under a new name, bit for bit; with changes it restarts from its theta."""
+    await session.settled()  # what is copied is on disk, and nothing is learnt until it is taken
+    config, learner = fork_of(session, wanted.changes)
+    producers = dict(session.producers)
+    copy = await here.sessions.restore(wanted.name, config, learner, producers)
+    log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
+    response.headers["ETag"] = f'"{copy.t}"'
+    return answers.of_state(copy)
