@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.datastructures import Headers
+from websockets.frames import Frame
 from websockets.http11 import Response
 
 from service.problems import MEDIA_TYPE, Problem
@@ -26,6 +27,7 @@ class Socket(WebSocketsSansIOProtocol):
         super().__init__(*arguments, **named)
         self.logger = self.conn.logger = QUIET
         self.conn.debug = False
+        self._so_far = bytearray()
 
     def data_received(self, data: bytes) -> None:
         """Take what came. A head that is HTTP but opens no WebSocket is refused."""
@@ -33,6 +35,27 @@ class Socket(WebSocketsSansIOProtocol):
         super().data_received(data)
         if not self.handshake_initiated:
             self._refuse(Problem("malformed", "this head opens no WebSocket: is it too long?"))
+
+    def handle_cont(self, event: Frame) -> None:
+        """Another part of a message. Parts cost their bytes only, however small they are."""
+        if self.frames:
+            self._so_far = bytearray(self.frames.pop())
+        self._so_far += event.data
+        if event.fin:
+            self.frames = [bytes(self._so_far)]
+            self._so_far.clear()
+            self.send_receive_event_to_app()
+
+    def pause_writing(self) -> None:
+        """The other side does not read. What it says meanwhile, pings too, would be answered."""
+        super().pause_writing()
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        super().resume_writing()
+        if not self.read_paused:
+            self.transport.resume_reading()
 
     def shutdown(self) -> None:
         """The service stops. The app knows, and ends what is open when all is answered."""

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, create_connection
 from typing import Any
 
 import httpx
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from serving import Server, started
 from starlette.types import Message
-from test_hub import anyio_backend, running, settle, until
+from test_hub import Stub, anyio_backend, away, running, settle, store, until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -26,7 +26,7 @@ from service.routes.stream import HOPELESS
 from service.routes.window import AHEAD
 from service.settings import Settings
 
-__all__ = ["anyio_backend"]
+__all__ = ["anyio_backend", "store"]
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(60, 3))
 Y = X @ [1.0, -2.0, 3.0]
@@ -328,11 +328,60 @@ def test_pages_of_elsewhere_are_not_let_in(server: Server, tmp_path: Path) -> No
     assert "llr_streams_open 1.0" in counted
 
 
+def test_a_message_in_many_parts_is_one_message(server: Server, http: httpx.Client) -> None:
+    made(http, "parts", "gaussian")
+    whole = npy(np.arange(5.0))
+    with opened(server, "parts") as stream:
+        stream.send([whole[:1], b"", b"", whole[1:70], b"", whole[70:]])
+        assert told(stream)["accepted"] == 5
+        stream.send(['{"y"', "", ": [1,", "2]}"])
+        assert told(stream)["accepted"] == 2
+
+
+def test_pings_whose_answers_nobody_reads_take_no_memory(
+    server: Server, http: httpx.Client
+) -> None:
+    made(http, "flooded")
+    head = b"GET /v1/sessions/flooded/stream HTTP/1.1\r\nhost: here\r\nconnection: upgrade\r\n"
+    head += b"upgrade: websocket\r\nsec-websocket-version: 13\r\n"
+    head += b"sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    ping = b"\x89\xfd" + b"\0" * 129
+    before = server.peak()
+    with create_connection(("127.0.0.1", server.port), timeout=2) as flood:
+        flood.sendall(head)
+        assert flood.recv(1000).startswith(b"HTTP/1.1 101")
+        with pytest.raises(TimeoutError):  # the service reads no more
+            flood.sendall(ping * 500_000)
+    assert server.peak() - before < 20_000_000
+
+
+@pytest.mark.anyio
+async def test_a_store_that_fails_ends_the_stream_and_nothing_is_lost(store: Stub) -> None:
+    app = App(Settings(store="memory:"))
+    async with running(app) as http:
+        await http.put("/v1/sessions/demo", json={"model": "gaussian"})
+        sender = Sender()
+        sender.thawed.set()
+        store.fails = away
+        await served(app, sender, lambda: sender.code)
+        assert (sender.code, sender.answers[-1]["error"]["status"]) == (1013, 503)
+        store.fails = None
+        session = await app.context.sessions.get("demo")
+        assert session.t == 0
+        assert not session.busy
+        assert app.context.streams == app.context.bodies == 0
+        again = Sender()
+        again.thawed.set()
+        await served(app, again, lambda: len(again.answers) == 199)
+        assert again.answers[-1]["t"] == 199
+
+
 class Sender:
     """A client that sends without end, and reads only when told to."""
 
     def __init__(self) -> None:
         self.sent = 0
+        self.code: int | None = None
         self.answers: list[dict[str, Any]] = []
         self.thawed = asyncio.Event()
 
@@ -348,6 +397,7 @@ class Sender:
         if message["type"] == "websocket.send":
             await self.thawed.wait()
             self.answers.append(json.loads(message["text"]))
+        self.code = message.get("code")
 
 
 async def served(app: App, sender: Sender, check: Callable[[], Any]) -> None:
