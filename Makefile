@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test check serve torture bench rehearse clean
+.PHONY: demo test check serve torture bench regret rehearse clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -30,6 +30,13 @@ rehearse: .venv/dev
 bench: .venv/bench
 	$(BIN)/python bench/kernels.py
 	$(BIN)/python bench/http.py $(BENCH)
+
+# auto beside its peers, a quarter of an hour: REGRET=--quick in two minutes; those on torch, which
+# is large, with PEERS=peers,peers-torch
+PEERS ?= peers
+regret: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[bench,$(PEERS)]
+	$(BIN)/python bench/regret.py $(REGRET)
 
 clean:
 	rm -rf .venv build dist *.egg-info
