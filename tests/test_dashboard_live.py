@@ -429,3 +429,22 @@ def test_it_fits_a_phone_and_follows_the_colour_scheme(
         colour = page.run("getComputedStyle(document.body).backgroundColor")
         brightness = max(int(part) for part in re.findall(r"\d+", colour))
         assert (brightness < 64) == (scheme == "dark")
+
+
+def test_a_page_says_in_words_whether_the_step_size_has_arrived(
+    page: Page, service: httpx.Client
+) -> None:
+    page.open(made(service, "far-off", 20, algorithm="sg/ag", eta0=1e-9))
+    page.says("[data-stat=advice]", "η is starting: too early to say")
+    learn(service, "far-off", 100)
+    page.says("[data-stat=advice]", "η is travelling: eta still grows")
+
+
+def test_a_page_says_that_its_session_diverged_while_it_is_looked_at(
+    page: Page, service: httpx.Client
+) -> None:
+    page.open(made(service, "wild", 1, algorithm="sg", eta0=1e6))
+    page.says("[data-stat=advice]", "η is fixed")
+    far = {"x": [[1e100, 1e100]] * 5, "y": [1.0] * 5}
+    assert service.post("/v1/sessions/wild/samples", json=far).status_code == 409
+    page.says(".about", "diverged: the last batch was refused")

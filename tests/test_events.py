@@ -189,6 +189,28 @@ async def test_who_comes_back_up_to_date_waits_for_the_next_state(
     await reader.leave()
 
 
+@pytest.mark.parametrize("header", [(), ((b"last-event-id", b"0"),)])
+async def test_who_watches_is_told_that_a_session_diverged_and_when_it_goes_on(
+    app: App, http: httpx.AsyncClient, header: tuple[tuple[bytes, bytes], ...]
+) -> None:
+    wild = "/v1/sessions/wild"
+    config = {"model": "linear", "dim": 1, "algorithm": "sg", "eta0": 1e6}
+    await http.put(wild, json=config)
+    reader = Reader(app, *header, path=f"{wild}/events")
+    await reader.opened()
+    if not header:
+        assert (await reader.state())["status"] == "ok"
+    far = {"x": [[1e100]] * 5, "y": [1.0] * 5}
+    for _ in range(2):  # the second changes nothing
+        assert (await http.post(f"{wild}/samples", json=far)).status_code == 409
+    told = await reader.state()
+    assert (told["t"], told["status"]) == (0, "diverged")
+    await http.post(f"{wild}/samples", json={"x": [0.0], "y": 0.0})
+    told = await reader.state()
+    assert (told["t"], told["status"]) == (1, "ok")
+    await reader.leave()
+
+
 @pytest.mark.parametrize("last", [b"\xb2", b"9" * 5000])
 async def test_an_id_that_only_looks_like_a_number_is_nonsense(app: App, last: bytes) -> None:
     reader = Reader(app, (b"last-event-id", last))

@@ -12,11 +12,13 @@ const SHOWN = [
   ["fixed", "regret", "against the best fixed θ"],
 ];
 
-/** A strip of figures. */
+/** A strip of figures, and a line below it on how η does. */
 export class Stats {
   constructor() {
     this.parts = new Map(SHOWN.map(([id, label, note]) => [id, part(id, label, note)]));
-    this.element = el("dl", { class: "stats" }, [...this.parts.values()].map((one) => one.element));
+    const figures = [...this.parts.values()].map((one) => one.element);
+    this.advice = el("p", { class: "hint", "data-stat": "advice", hidden: true });
+    this.element = el("div", {}, el("dl", { class: "stats" }, figures), this.advice);
   }
 
   /** Show a state, and how fast t moves. */
@@ -26,7 +28,8 @@ export class Stats {
     const log = `log η ${number(state.log_eta ?? Math.log(state.eta))}`;
     const status = state.eta_status;
     this.#say("eta", number(state.eta), status ? `${log}, ${status.state}` : log);
-    set(this.parts.get("eta").remark, { title: status?.advice ?? "" });
+    set(this.advice, { hidden: !status });
+    say(this.advice, status ? `η is ${status.state}: ${status.advice}.` : "");
     this.#say("loss", number(state.loss.mean), `total ${number(state.loss.total)}`);
     this.#say("ml", number(state.regret.ml));
     this.#say("fixed", number(state.regret.best_fixed));

@@ -22,6 +22,8 @@ from service.sessions.actor import Event, Session
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART = 0.05
 HEARTBEAT = 15.0
+Seen = tuple[int, bool] | None
+"""What a reader saw last: t, and whether the session was diverged."""
 
 
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
@@ -32,14 +34,14 @@ async def events(
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id or ""
-    seen = int(known) if known.isascii() and known.isdigit() and len(known) < 18 else None
-    return _Events(session, here, seen)
+    is_t = known.isascii() and known.isdigit() and len(known) < 18
+    return _Events(session, here, (int(known), False) if is_t else None)
 
 
 class _Events(StreamingResponse):
     """A stream that counts from when it is let in until it has ended, however it ends."""
 
-    def __init__(self, session: Session, here: Context, seen: int | None) -> None:
+    def __init__(self, session: Session, here: Context, seen: Seen) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         flow = _flow(session, here, seen)
         super().__init__(flow, media_type="text/event-stream", headers=headers)
@@ -59,12 +61,12 @@ class _Events(StreamingResponse):
             self._here.metrics.stream_closed()
 
 
-async def _flow(session: Session, here: Context, seen: int | None) -> AsyncIterator[bytes]:
+async def _flow(session: Session, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     while not session.gone and not here.draining:
         changed = session.changed
-        if session.t != seen:
-            seen = session.t
+        if (session.t, session.diverged) != seen:
+            seen = session.t, session.diverged
             yield _event(session)
             await asyncio.sleep(APART)
             continue

@@ -76,7 +76,8 @@ class Session:
         published: the learner as of the last commit, None before the first sample of a session
             whose dim was left out. Never learns: what runs ahead is a view of it.
         producers: for each producer, the number of its next sample.
-        changed: set and replaced whenever `published` moves, for those who watch.
+        changed: set and replaced whenever `published` moves or the session diverges, for those
+            who watch.
         event: what those who watch were told last.
     """
 
@@ -246,6 +247,7 @@ class Session:
         at = self._learner.t if self._learner else 0
         if not outcome:
             self.diverged = True
+            self.wake()
             self._metrics.diverged()
             raise Problem("diverged", _advice(at + outcome.accepted), t=at)
         self._metrics.learnt(fresh.n, time.perf_counter() - started)
