@@ -464,3 +464,19 @@ async def test_a_stream_that_is_told_to_stop_says_how_far_it_came(store: Stub) -
     kept = store.load("demo")
     assert kept is not None
     assert (stopped["status"], stopped["accepted"]) == (503, kept.t)
+
+
+async def test_a_stream_that_is_called_off_leaves_nobody_waiting(store: Stub) -> None:
+    app = App(Settings(block_bytes=1024, max_line=1024))
+    async with running(app) as http:
+        await http.put(DEMO, json={"model": "gaussian"})
+        store.opened.clear()
+        body = b'{"y": 1}\n' * 5000
+        stream = asyncio.create_task(http.post(SAMPLES, content=body, headers=NDJSON))
+        session = await app.context.sessions.get("demo")
+        await until(lambda: session.busy and store.waiting)
+        await settle()  # so many blocks are under way that one more has to wait for its place
+        stream.cancel()
+        store.opened.set()
+        await asyncio.wait([stream])
+        await until(lambda: not session.busy)

@@ -160,7 +160,12 @@ class Streamed:
             )
         except Problem as problem:
             raise _by_line(problem, block) from None
-        await ahead.put(pending)
+        try:
+            await ahead.put(pending)
+        except asyncio.CancelledError:
+            with contextlib.suppress(Problem):  # nobody else knows of it
+                await session.finish(pending)
+            raise
         self._context.noted(session, samples.n, pending.learnt.accepted)
         ticket = asked.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
