@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clients import Client, Problem, Session, SessionNotFound
+from clients import Client, LLRError, Problem, Session, SessionNotFound
 from clients.connection import (
     LOCAL,
     LONG,
@@ -30,6 +30,13 @@ def _format(given: str | None) -> str | None:
     if given is not None and given not in FORMATS:
         raise typer.BadParameter(f"{given!r} is not one of {', '.join(FORMATS)}")
     return given
+
+
+def _delimiter(given: str | None) -> str | None:
+    found = "\t" if given in ("tab", "\\t") else given
+    if found is not None and (len(found) != 1 or found in '\r\n"'):
+        raise typer.BadParameter("one character, or tab")
+    return found
 
 
 def _there(file: Path) -> Path:
@@ -67,7 +74,10 @@ def push(
             help="(Default: by the file's name.)",
         ),
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the cells of a csv.")] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(callback=_delimiter, help="Between the cells of a csv: a character, or tab."),
+    ] = None,
     block: Annotated[int, typer.Option(min=1, max=100_000, help="Samples a request.")] = BLOCK,
     producer: Annotated[
         str | None, typer.Option(help="Number samples under this name. (Default: of the file.)")
@@ -106,8 +116,11 @@ def send(source: Source, session: Session, pushing: Pushing, block: int) -> None
     for part in source.parts(pushing.before, block):
         try:
             answer = part.learn(session)
-        except Problem as problem:
-            raise _placed(problem, part) from problem
+        except LLRError as error:
+            pushing.sent += error.learnt
+            if isinstance(error, Problem):
+                raise _placed(error, part) from error
+            raise
         pushing.learnt(part, answer)
 
 

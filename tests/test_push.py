@@ -126,6 +126,8 @@ def test_bad_data_is_1_with_its_place_and_mended_it_goes_on(
         (["--model", "linear", "--label-column", "price"], 1, "no column 'price'"),
         (["--model", "linear", "--format", "xlsx"], 2, "xlsx"),
         (["--model", "linear", "--option", "classes"], 2, "NAME=VALUE"),
+        (["--model", "linear", "--delimiter", ";;"], 2, "one character"),
+        (["--model", "linear", "--delimiter", ""], 2, "one character"),
     ],
 )
 def test_what_cannot_be_pushed_is_told(
@@ -135,6 +137,33 @@ def test_what_cannot_be_pushed_is_told(
     assert result.exit_code == code
     assert why in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("given", ["tab", "\\t", "\t"])
+def test_a_tab_can_be_named(client: Client, address: str, tmp_path: Path, given: str) -> None:
+    file = tmp_path / "tabs.csv"
+    file.write_text("1,5\t2\n3,5\t4\n")
+    options = ("--model", "gaussian", "--delimiter", given)
+    assert run("push", str(file), *options, url=address).exit_code == 0
+    assert client.session("tabs").state().t == 1  # the first row is not all numbers: names
+
+
+def test_a_part_that_is_more_than_a_request_is_learnt_and_counted_to_where_it_came(
+    client: Client, address: str, tmp_path: Path
+) -> None:
+    line = '{"x": [%s], "y": %s}\n'  # numbers that are longer when they are sent
+    many = ",".join(["1e-5"] * 99 + ["1e15"] * 900)
+    file = tmp_path / "wide.ndjson"
+    file.write_text("".join(line % (many, y) for y in ["1"] * 180 + ['"x"'] + ["1"]))
+    result = run("push", str(file), "--model", "linear", "--block", "1000", url=address)
+    assert result.exit_code == 1
+    assert "line 181: must be a number" in one_line(result)
+    t = client.session("wide").state().t
+    assert 0 < t <= 180
+    assert f"{t} samples are learnt" in result.stderr
+    file.write_text("".join(line % (many, 1) for _ in range(182)))
+    assert run("push", str(file), url=address).exit_code == 0
+    assert client.session("wide").state().t == 182
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ class Part:
         """Send them."""
         if isinstance(self.samples, tuple):
             return session.learn_many(*self.samples, theta=False)
-        (answer,) = session.stream(self.samples, block=self.n, theta=False)
+        *_, answer = session.stream(self.samples, block=self.n, theta=False)
         return answer
 
     def place(self, index: int) -> str:
