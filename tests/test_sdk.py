@@ -252,7 +252,7 @@ def test_a_deleted_session_is_gone(sdk: Client) -> None:
 
 
 def test_the_key_goes_with_every_request() -> None:
-    transport = Scripted(httpx.Response(200, json={}))
+    transport = Scripted(httpx.Response(200, json={"store": "memory"}))
     with Client(URL, "llr_secret", transport=transport) as client:
         client.version()
     assert transport.requests[0].headers["authorization"] == "Bearer llr_secret"
@@ -341,3 +341,20 @@ def test_what_is_not_this_service_is_told_apart() -> None:
         client = Client(URL, transport=Scripted(answer))
         with client, pytest.raises(errors.UnexpectedAnswer):
             client.session("s").learn(1.0)
+
+
+@pytest.mark.parametrize("answer", [{"hello": 1}, [], 7])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client: list(client.sessions()),
+        lambda client: client.catalog(),
+        lambda client: client.version(),
+        lambda client: client.session("s").predict([1.0]),
+        lambda client: client.session("s").acked(),
+    ],
+)
+def test_what_is_asked_of_another_service_is_told_apart(ask: Any, answer: Any) -> None:
+    client = Client(URL, transport=Scripted(httpx.Response(200, json=answer)))
+    with client, pytest.raises(errors.UnexpectedAnswer):
+        ask(client)

@@ -74,3 +74,11 @@ def test_a_problem_of_a_later_service_is_a_problem() -> None:
     error = errors.of(httpx.Response(409, json=body, request=request))
     assert isinstance(error, Problem)
     assert (type(error), error.type) == (Problem, "urn:llr:problem:later")
+
+
+@pytest.mark.parametrize("places", [["bad"], "bad", {"field": "bad"}, 7, [None]])
+def test_what_a_proxy_calls_errors_does_not_hide_its_answer(places: Any) -> None:
+    request = httpx.Request("GET", "http://here/")
+    error = errors.of(httpx.Response(400, json={"errors": places}, request=request))
+    assert isinstance(error, Problem)
+    assert (error.status, error.errors) == (400, [])

@@ -87,8 +87,8 @@ class AsyncClient:
 
     async def catalog(self) -> dict[str, Any]:
         """Models, algorithms and their options, a line about each."""
-        return await self._runner.run(self._directory.get("/v1/catalog"))
+        return await self._runner.run(self._directory.get("/v1/catalog", "models", "algorithms"))
 
     async def version(self) -> dict[str, Any]:
         """The service's version, its store, and what an answer means on it."""
-        return await self._runner.run(self._directory.get("/version"))
+        return await self._runner.run(self._directory.get("/version", "store"))

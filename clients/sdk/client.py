@@ -118,8 +118,8 @@ class Client:
 
     def catalog(self) -> dict[str, Any]:
         """Models, algorithms and their options, a line about each."""
-        return self._runner.run(self._directory.get("/v1/catalog"))
+        return self._runner.run(self._directory.get("/v1/catalog", "models", "algorithms"))
 
     def version(self) -> dict[str, Any]:
         """The service's version, its store, and what an answer means on it."""
-        return self._runner.run(self._directory.get("/version"))
+        return self._runner.run(self._directory.get("/version", "store"))

@@ -45,18 +45,14 @@ class Directory:
         """Give every session, page after page."""
         query: dict[str, Any] = {"limit": PAGE}
         while True:
-            page = (
-                yield from self._wire.ask(self._wire.request("GET", "/v1/sessions", query))
-            ).json()
+            request = self._wire.request("GET", "/v1/sessions", query)
+            page = (yield from self._wire.ask(request)).members("sessions", "next")
             for row in page["sessions"]:
                 yield Give(read(Listed, row))
             if page["next"] is None:
                 return
             query["cursor"] = page["next"]
 
-    def get(self, path: str) -> Talk[dict[str, Any]]:
-        """A document of the service as it is."""
-        members: dict[str, Any] = (
-            yield from self._wire.ask(self._wire.request("GET", path))
-        ).json()
-        return members
+    def get(self, path: str, *needed: str) -> Talk[dict[str, Any]]:
+        """A document of the service as it is, which has at least these members."""
+        return (yield from self._wire.ask(self._wire.request("GET", path))).members(*needed)

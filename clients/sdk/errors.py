@@ -257,7 +257,7 @@ def of(response: httpx.Response) -> LLRError:
         type=name or "about:blank",
         title=str(standard["title"]),
         status=response.status_code,
-        errors=members.pop("errors", None) or (),
+        errors=_places(members.pop("errors", None)),
         request_id=response.headers.get("x-request-id"),
         retry_after=_seconds(response.headers.get("retry-after", "")),
         extra=members,
@@ -271,6 +271,11 @@ def _members(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _places(errors: Any) -> list[Mapping[str, Any]]:
+    """The places a problem names; what a proxy may call errors is none."""
+    return [one for one in errors if isinstance(one, Mapping)] if isinstance(errors, list) else []
 
 
 def _seconds(retry_after: str) -> float | None:

@@ -84,8 +84,8 @@ class Handle:
     def acked(self) -> Talk[int]:
         """How many of this producer's samples the service has."""
         query = {"producer": self.numbering.producer}
-        members = (yield from self._ask("GET", "", query)).json()
-        if not isinstance(members, dict) or not isinstance(members.get("next_seq"), int):
+        members = (yield from self._ask("GET", "", query)).members()
+        if not isinstance(members.get("next_seq"), int):
             raise UnexpectedAnswer("the service does not say where this producer is: it is too old")
         self.numbering.answered(members["next_seq"])
         return int(members["next_seq"])
@@ -93,8 +93,8 @@ class Handle:
     def predict(self, x: Any) -> Talk[Any]:
         """Predictions for a row, for rows, or for a model without features."""
         body = b"" if x is None else to_json({"x": x})
-        members = (yield from self._ask("POST", "/predict", body=body)).json()
-        return members["predictions"]
+        reply = yield from self._ask("POST", "/predict", body=body)
+        return reply.members("predictions")["predictions"]
 
     def state(self) -> Talk[State]:
         """All of the session."""
@@ -113,8 +113,7 @@ class Handle:
 
     def snapshot(self) -> Talk[dict[str, Any]]:
         """Everything needed to go on elsewhere."""
-        members: dict[str, Any] = (yield from self._ask("GET", "/snapshot")).json()
-        return members
+        return (yield from self._ask("GET", "/snapshot")).members()
 
     def fork(self, name: str, producer: str | None, **changes: Any) -> Talk["Handle"]:
         """A copy under another name; what is given of its config differs."""

@@ -70,6 +70,14 @@ class Reply:
             url = self.response.request.url
             raise UnexpectedAnswer(f"{url} answered something that is not JSON") from None
 
+    def members(self, *needed: str) -> dict[str, Any]:
+        """The body, an object that has at least these members."""
+        found = self.json()
+        if not isinstance(found, dict) or not found.keys() >= set(needed):
+            url = self.response.request.url
+            raise UnexpectedAnswer(f"{url} answered something else than this service would")
+        return found
+
 
 @dataclass(frozen=True)
 class Wire:
