@@ -35,6 +35,7 @@ def test_every_file_comes_with_the_policy_and_its_content_type(
 def test_the_policy_allows_nothing_inline_and_nothing_from_elsewhere() -> None:
     assert "default-src 'none'" in POLICY
     assert "unsafe" not in POLICY
+    assert "data:" not in POLICY
     assert not re.search(r"https?:", POLICY)
 
 
