@@ -7,7 +7,6 @@ may do all that the roles before it may: read < write < admin.
 import hashlib
 import hmac
 import re
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -37,11 +36,6 @@ class ApiKey:
     name: str
     role: Role
     digest: bytes = field(repr=False)
-
-
-def new_key() -> str:
-    """A new key, to be shown once and kept by its owner."""
-    return "llr_" + secrets.token_urlsafe(32)
 
 
 def hash_key(key: str) -> str:

@@ -172,6 +172,7 @@ def test_a_new_key_is_one_the_service_takes(role: str) -> None:
     (known,) = parse_keys(entry)
     assert (known.name, str(known.role)) == ("sensor-7", role)
     assert known.digest == hashlib.sha256(key.encode()).digest()
+    assert re.fullmatch(r"llr_[\w-]{40,}", key, re.ASCII)
     assert key not in run("keys", "sensor-7", "--role", role).stdout
 
 

@@ -1,7 +1,5 @@
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +7,9 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
+from clients.cli import app as cli
 from service.keys import Role, hash_key
 from service.limits import MIN_RATE
 from service.settings import Settings, described
@@ -38,12 +38,10 @@ def test_the_documented_table_is_the_code() -> None:
 
 
 def test_the_documented_way_to_make_a_key_works() -> None:
-    code = re.search(r"python -c '(.*)'", DOCS.read_text())
-    assert code is not None
-    made = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code[1]], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    key, entry = made.stdout.split()
+    command = re.search(r"^llr (keys .*)$", DOCS.read_text(), re.MULTILINE)
+    assert command is not None
+    made = CliRunner().invoke(cli, command[1].split())
+    key, entry = (line.split()[-1] for line in made.stdout.splitlines())
     assert entry == f"alice:write:{hash_key(key)}"
     assert Settings.from_cli(["--api-keys", entry]).api_keys[0].role is Role.WRITE
 
