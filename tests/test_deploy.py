@@ -191,7 +191,10 @@ def test_prometheus_asks_the_service_and_grafana_asks_prometheus() -> None:
 def test_the_board_shows_only_what_the_service_tells(client: TestClient) -> None:
     client.put("/v1/sessions/demo", json={"model": "gaussian"})
     client.post("/v1/sessions/demo/samples", json={"y": 1})
-    families = text_string_to_metric_families(client.get("/metrics").text)
+    with client.websocket_connect("/v1/sessions/demo/stream") as stream:
+        stream.send_text('{"y": 1}')
+        stream.receive_text()
+    families = [*text_string_to_metric_families(client.get("/metrics").text)]
     labels: dict[str, set[str]] = {}
     for sample in (sample for family in families for sample in family.samples):
         labels.setdefault(sample.name, set()).update(sample.labels)
@@ -210,7 +213,7 @@ def test_the_board_shows_only_what_the_service_tells(client: TestClient) -> None
             shown = set(re.findall(r"{{(\w+)}}", target["legendFormat"]))
             assert by | shown <= set.union(*(labels[name] for name in names))
             asked |= names
-    told = {_family(name) for name in labels if name.startswith("llr_")}
+    told = {_family(one.name) for one in families if one.name.startswith("llr_")}
     assert told <= {_family(name) for name in asked}, "the board leaves something out"
 
 
