@@ -45,6 +45,7 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         "model": config.model,
         "algorithm": config.algorithm,
         "dim": learner.dim if learner else config.dim,
+        "kept": session.shelf.waiting,
         "status": "diverged" if session.diverged else "ok",
         "config": config.model_dump(),
     }

@@ -1,7 +1,8 @@
 """The app: every part made and wired in one place, nothing global."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,10 +34,15 @@ MOST_ERRORS = 10
 
 
 class App:
-    """An ASGI app with its parts: `inner` is FastAPI's, `context` what the routes share."""
+    """An ASGI app with its parts: `inner` is FastAPI's, `context` what the routes share.
 
-    def __init__(self, settings: Settings) -> None:
-        self.context = Context(settings, Metrics())
+    Args:
+        settings: as given.
+        clock: what tells the seconds since 1970.
+    """
+
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
+        self.context = Context(settings, Metrics(), clock)
         self.inner = _fastapi(self.context)
         outer: ASGIApp = Front(
             self.inner, Ingest(self.context), Sockets(self.context), self.context
@@ -86,10 +92,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     context: Context = app.state.context
     await asyncio.to_thread(llr.prepare)
     committer = Committer(open_store(context.settings.store), context.metrics)
-    context.hub = Hub(committer, context.metrics, context.settings)
+    context.hub = Hub(committer, context.metrics, context.settings, context.clock)
+    sweeping = asyncio.create_task(context.hub.sweep_for_ever())
     try:
         yield
     finally:
+        sweeping.cancel()
+        await asyncio.wait([sweeping])
         await committer.close()
 
 

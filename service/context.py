@@ -1,7 +1,8 @@
 """What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
 
 import asyncio
-from collections.abc import Awaitable
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self, TypeVar, cast
 
@@ -27,6 +28,7 @@ class Context:
     Attributes:
         settings: as given.
         metrics: what is counted.
+        clock: what tells the seconds since 1970.
         hub: the sessions; there once the app has started.
         streams: open event streams and WebSockets.
         bodies: bytes of the bodies being worked on.
@@ -36,6 +38,7 @@ class Context:
 
     settings: Settings
     metrics: Metrics
+    clock: Callable[[], float] = time.time
     hub: Hub | None = None
     streams: int = 0
     bodies: int = 0
@@ -52,6 +55,10 @@ class Context:
     def room(self) -> "Room":
         """Room for one body among all that are being worked on."""
         return Room(self)
+
+    async def present(self, session: Session) -> Session:
+        """The session, loaded again if it left memory meanwhile."""
+        return await self.sessions.get(session.name) if session.gone else session
 
     def noted(self, session: Session, sent: int, accepted: int) -> None:
         """So many samples were sent to a session, and so many of them were new."""

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service import logs
 from service.context import Context
 from service.dashboard import ASSETS
-from service.keys import Role, authenticate, require
+from service.keys import ROLE, Role, authenticate, require
 from service.limits import ClientGone
 from service.problems import Problem
 from service.replies import WHOLE, Answer
@@ -33,7 +33,8 @@ WS = "WS"
 ROLES: dict[tuple[str, str], Role] = {
     ("PUT", rf"/v1/sessions/{NAME}"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/samples"): Role.WRITE,
-    ("POST", rf"/v1/sessions/{NAME}/predict"): Role.READ,
+    ("POST", rf"/v1/sessions/{NAME}/labels"): Role.WRITE,
+    ("POST", rf"/v1/sessions/{NAME}/predict"): Role.READ,  # with an id the route asks for more
     ("POST", rf"/v1/sessions/{NAME}/fork"): Role.WRITE,
     (WS, rf"/v1/sessions/{NAME}/stream"): Role.WRITE,
 }
@@ -84,8 +85,8 @@ class Front:
         method, path = scope["method"], scope["path"]
         samples = SAMPLES.fullmatch(path)
         if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
-            role = authenticate(scope["headers"], self._settings.api_keys)
-            require(role, needed(method, path))
+            scope[ROLE] = authenticate(scope["headers"], self._settings.api_keys)
+            require(scope[ROLE], needed(method, path))
         if samples:
             scope["llr.route"] = SAMPLES_ROUTE
             if method != "POST":

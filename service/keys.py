@@ -18,6 +18,10 @@ _DIGEST = re.compile(r"[0-9A-Fa-f]{64}")
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
+ROLE = "llr.role"
+"""Where a scope holds the role of who asks; nowhere if everybody may do everything."""
+
+
 class Role(IntEnum):
     """What a key may do: look, learn, or everything. A greater role includes the lesser ones."""
 

@@ -71,6 +71,12 @@ class Metrics:
             registry=registry,
         )
 
+        self._kept = Counter("llr_kept", "Rows kept for a late label.", registry=registry)
+        self._labels = Counter("llr_labels", "Late labels learnt.", registry=registry)
+        self._expired = Counter(
+            "llr_expired", "Rows whose label did not come in time.", registry=registry
+        )
+
     def _committing(self, registry: CollectorRegistry) -> None:
         self._commit_seconds = Histogram(
             "llr_commit_seconds",
@@ -126,6 +132,18 @@ class Metrics:
     def diverged(self) -> None:
         """A step was refused."""
         self._divergences.inc()
+
+    def kept(self, n: int) -> None:
+        """n rows were kept for their labels."""
+        self._kept.inc(n)
+
+    def labelled(self, n: int) -> None:
+        """n late labels were learnt."""
+        self._labels.inc(n)
+
+    def expired(self, n: int) -> None:
+        """n rows waited in vain."""
+        self._expired.inc(n)
 
     def committed(self, group: int, seconds: float) -> None:
         """A group of changes became durable."""

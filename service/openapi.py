@@ -7,6 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 import llr
+from service.codec.labels import ID as IDS
 from service.problems import KINDS, MEDIA_TYPE
 from service.schemas import Answer, ProblemDocument
 
@@ -68,15 +69,44 @@ FRESH = {
     "producers": {},
     "state": None,
 }
+ID: dict[str, Any] = {"type": "string", "pattern": f"^{IDS.pattern}$"}
 PREDICT = {
     "required": False,
     "content": {
         "application/json": {
-            "schema": {"type": "object", "properties": {"x": {"type": "array"}}},
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "x": {"type": "array"},
+                    "id": ID,
+                    "ids": {"type": "array", "items": ID, "minItems": 1},
+                },
+                "additionalProperties": False,
+            },
             "examples": {
                 "one row": {"value": {"x": [0.5, -1.2]}},
                 "many rows": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]]}},
                 "without features": {"value": {}},
+                "kept for a label": {"value": {"x": [0.5, -1.2], "id": "order-17"}},
+                "many, kept": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "ids": ["a", "b"]}},
+            },
+        }
+    },
+}
+LABEL: dict[str, Any] = {
+    "type": "object",
+    "required": ["id", "y"],
+    "properties": {"id": ID, "y": {"type": "number"}},
+    "additionalProperties": False,
+}
+LABELS = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {"anyOf": [LABEL, {"type": "array", "items": LABEL, "minItems": 1}]},
+            "examples": {
+                "one label": {"value": {"id": "order-17", "y": 1.0}},
+                "many": {"value": [{"id": "a", "y": 1.0}, {"id": "b", "y": 0.0}]},
             },
         }
     },
@@ -99,6 +129,8 @@ def document(app: FastAPI) -> dict[str, Any]:
         made.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
         made["paths"]["/v1/sessions/{name}/samples"] = {"post": _samples(made)}
         made["paths"]["/v1/sessions/{name}/predict"]["post"]["requestBody"] = PREDICT
+        labels = made["paths"]["/v1/sessions/{name}/labels"]["post"]
+        labels["requestBody"], labels["parameters"] = LABELS, labels["parameters"] + PARAMETERS[2:]
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"key": []}, {}]
         _add_what_fastapi_leaves_out(made)

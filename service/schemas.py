@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from service.sessions.config import NAME, Number, SessionConfig
+from service.sessions.config import LONGEST, NAME, Number, SessionConfig
 
 
 class Loss(BaseModel):
@@ -53,6 +53,7 @@ class SessionState(Numbers):
     model: str
     algorithm: str
     dim: int | None
+    kept: int = Field(description="How many x wait for their late labels.")
     status: str = Field(description="`ok`, or `diverged` after a batch that was refused for it.")
     eta_status: EtaStatus
     config: SessionConfig
@@ -147,6 +148,8 @@ class Fork(BaseModel):
     options: dict[str, bool | Number | StrictStr] | None = Field(
         None, description="All options; those that still fit are kept if left out."
     )
+    label_seconds: Number | None = Field(None, gt=0, le=LONGEST, description="Another time.")
+    expired_label: Number | None = Field(None, description="Another label for what expired.")
 
     @property
     def changes(self) -> dict[str, Any]:

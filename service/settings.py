@@ -155,6 +155,19 @@ class Settings(BaseSettings):
     max_producers: int = Field(
         default=10_000, ge=1, le=10**6, description="Producers one session remembers."
     )
+    label_seconds: float = Field(
+        default=86_400.0,
+        gt=0,
+        le=10 * 365 * 86_400,
+        allow_inf_nan=False,
+        description="Seconds for which x is kept for its label, and an id known once learnt.",
+    )
+    max_kept: Size = Field(
+        default=64 * MIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes one session keeps for late labels: x, ids, and 400 for each of them.",
+    )
     drain_seconds: float = Field(
         default=1.5,
         ge=0,

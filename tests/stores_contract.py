@@ -14,6 +14,8 @@ from service.stores.store import (
     Create,
     Delete,
     Entry,
+    Keep,
+    Kept,
     Listed,
     Replace,
     Store,
@@ -51,7 +53,7 @@ class Model:
         names = [name for name, each in self.sessions.items() if each.id == change.session]
         if isinstance(change, Delete):
             return bool(names and self.sessions.pop(names[0]))
-        return any(self._learn(name, change) for name in names)
+        return any(self._go_on(name, change) for name in names)
 
     def _create(self, change: Create) -> bool:
         self.last += 1
@@ -61,10 +63,17 @@ class Model:
         )
         return True
 
-    def _learn(self, name: str, change: Append | Replace) -> bool:
-        old, end = self.sessions[name], change.t + change.n
+    def _go_on(self, name: str, change: Append | Replace | Keep) -> bool:
+        old = self.sessions[name]
         if old.t != change.t:
             return False
+        both = {**old.kept, **dict(change.kept)}
+        kept = {key: row for key, row in both.items() if row is not None}
+        self.sessions[name] = replace(old, kept=kept)
+        return isinstance(change, Keep) or self._learn(name, change)
+
+    def _learn(self, name: str, change: Append | Replace) -> bool:
+        old, end = self.sessions[name], change.t + change.n
         named = dict([change.producer] if change.producer else [])
         new = replace(old, t=end, producers={**old.producers, **named})
         if isinstance(change, Append):
@@ -184,11 +193,46 @@ def the_latest_number_of_each_producer_is_kept(store: Store) -> None:
     assert known(store, "a").producers == {"p": 5, "q": 8, "r": LARGEST}
 
 
+def what_is_kept_stays_until_it_is_forgotten(store: Store) -> None:
+    [a] = created(store, "a")
+    x, y = Kept(5, False, b"x"), Kept(LARGEST, True, b"")
+    group: list[Change] = [
+        Keep(a, 0, (("one", x), ("two", y))),
+        Keep(a, 0, (("three", x), ("one", None), ("none", None))),
+    ]
+    assert store.write(group) == [Written(a), Written(a)]
+    assert store.load("a") == Stored(a, b"{}", 0, None, 0, (), {}, {"two": y, "three": x})
+    store.write([Keep(a, 0, (("two", x), ("three", None), ("three", y)))])
+    assert known(store, "a").kept == {"two": x, "three": y}
+    store.write([Keep(a, 0, (("two", None), ("three", None)))])
+    assert known(store, "a").kept == {}
+
+
+def what_is_kept_changes_with_what_is_learnt_or_not_at_all(store: Store) -> None:
+    a, b = created(store, "a", "b")
+    x, done = Kept(5, False, b"x"), Kept(7, True, b"")
+    store.write([Keep(a, 0, (("i", x), ("j", x))), Keep(b, 0, (("i", x),))])
+    group: list[Change] = [
+        Append(a, 0, 1, b"", None, (("i", done),)),
+        Append(a, 0, 1, b"", None, (("j", done),)),
+        Append(b, 0, 1, b"", None, (("i", None),)),
+        Replace(a, 9, 1, b"", None, (("j", done),)),
+        Keep(a, 0, (("j", None),)),
+        Keep(a + b, 0, (("j", None),)),
+        Keep(b, 1, (("i", x),)),
+    ]
+    assert kinds(store.write(group)) == "WCWCCCW"
+    assert known(store, "a").kept == {"i": done, "j": x}
+    assert known(store, "b").kept == {"i": x}
+    store.write([Replace(a, 1, 1, b"state", None, (("i", None), ("j", done)))])
+    assert store.load("a") == Stored(a, b"{}", 2, b"state", 2, (), {}, {"j": done})
+
+
 def a_deleted_session_leaves_nothing_to_its_successor(store: Store) -> None:
     [result] = store.write([Create("a", b"{}", 5, b"state", {"p": 1})])
     assert isinstance(result, Written)
     old = result.session
-    store.write([Append(old, 5, 1, b"x", ("p", 2))])
+    store.write([Append(old, 5, 1, b"x", ("p", 2), (("i", Kept(5, False, b"x")),))])
     assert kinds(store.write([Delete(old), Delete(old), Append(old, 6, 1, b"")])) == "WCC"
     assert (store.load("a"), store.list("", 9), store.count()) == (None, [], 0)
     [new] = created(store, "a")
@@ -212,9 +256,10 @@ def bytes_and_text_of_any_kind_come_back(store: Store) -> None:
     name, blob = "Ω' --\"\0😀", bytes(range(256)) * 5000
     store.write([Create(name, blob, 1, blob, {name: 1, "": 2})])
     number = known(store, name).id
-    store.write([Append(number, 1, 1, blob, (name, 3))])
+    kept = {name: Kept(1, False, blob), "": Kept(0, True, b"")}
+    store.write([Append(number, 1, 1, blob, (name, 3), tuple(kept.items()))])
     entry = Entry(1, 1, blob)
-    assert store.load(name) == Stored(number, blob, 2, blob, 1, (entry,), {name: 3, "": 2})
+    assert store.load(name) == Stored(number, blob, 2, blob, 1, (entry,), {name: 3, "": 2}, kept)
 
 
 def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
@@ -226,6 +271,11 @@ def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
         Append(a, 0, 1, b"", ("p", LARGEST + 1)),
         Append(a, 0, 1, b"", ("p", -1)),
         Append(a, 0, 1, b"", ("\ud800", 1)),
+        Append(a, 0, 1, b"", None, (("i", Kept(-1, False, b"")),)),
+        Append(a, 0, 1, b"", None, (("\ud800", None),)),
+        Keep(a, 0, (("i", Kept(LARGEST + 1, False, b"")),)),
+        Keep(a, 0, (("\ud800", Kept(0, True, b"")),)),
+        Keep(a, -1, ()),
         Replace(a, 0, -1, b""),
         Replace(a, 0, 1, b"", ("p", LARGEST + 1)),
         Create("", b""),
@@ -241,7 +291,7 @@ def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
         assert kinds(store.write([change, Append(a, t, 1, b"x")])) == "CW", change
         assert kinds(store.write([Append(a, t + 1, 1, b"x"), change])) == "WC", change
     assert (store.load("\ud800"), store.count()) == (None, 1)
-    assert known(store, "a").producers == {}
+    assert (known(store, "a").producers, known(store, "a").kept) == ({}, {})
 
 
 CONTRACT: tuple[Callable[[Store], None], ...] = (
@@ -254,6 +304,8 @@ CONTRACT: tuple[Callable[[Store], None], ...] = (
     a_replacement_starts_the_log_anew,
     a_replacement_elsewhere_is_a_conflict,
     the_latest_number_of_each_producer_is_kept,
+    what_is_kept_stays_until_it_is_forgotten,
+    what_is_kept_changes_with_what_is_learnt_or_not_at_all,
     a_deleted_session_leaves_nothing_to_its_successor,
     the_list_comes_in_pages_and_in_order,
     nothing_to_write_is_nothing_written,

@@ -50,6 +50,7 @@ LEAST = {
     "POST /v1/sessions/{name}/samples": "write",
     "POST /v1/sessions/{name}/fork": "write",
     "WS /v1/sessions/{name}/stream": "write",
+    "POST /v1/sessions/{name}/labels": "write",
     "PUT /v1/sessions/{name}/snapshot": "admin",
     "DELETE /v1/sessions/{name}": "admin",
 }
@@ -192,6 +193,18 @@ def test_a_route_lets_in_whom_the_table_says(client: TestClient, route: str) -> 
         for headers in (key_of(role), {"x-api-key": SECRETS[role]}):
             assert (status(headers) not in (401, 403)) == allowed, role
             assert allowed or status(headers) == 403, role
+
+
+def test_who_may_only_look_predicts_but_keeps_nothing(client: TestClient) -> None:
+    path, reader = "/v1/sessions/demo/predict", key_of("read")
+    assert client.post(path, json={}, headers=reader).status_code == 200
+    for body in ({"id": "a"}, {"ids": ["a", "b"]}):
+        refused = client.post(path, json=body, headers=reader)
+        assert refused.status_code == 403
+        assert "write" in refused.json()["detail"]
+    assert client.get("/v1/sessions/demo", headers=reader).json()["kept"] == 0
+    assert client.post(path, json={"id": "a"}, headers=key_of("write")).status_code == 200
+    assert client.get("/v1/sessions/demo", headers=reader).json()["kept"] == 1
 
 
 def test_a_refusal_says_how_to_do_better(client: TestClient) -> None:

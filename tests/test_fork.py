@@ -59,6 +59,17 @@ def test_a_fork_is_the_same_to_the_last_bit_and_goes_its_own_way(
     assert client.get(B).json()["config"] == client.get(A).json()["config"]
 
 
+def test_a_fork_may_treat_late_labels_otherwise_and_has_none_that_wait(
+    client: TestClient, source: str
+) -> None:
+    client.post(f"{A}/predict", json={"x": [1.0, 2.0], "id": "i"})
+    made = fork(client, label_seconds=5, expired_label=0)
+    assert (made["t"], made["kept"], client.get(A).json()["kept"]) == (100, 0, 1)
+    assert (made["config"]["label_seconds"], made["config"]["expired_label"]) == (5.0, 0.0)
+    assert snapshot(client, A)["state"] == snapshot(client, B)["state"]
+    assert client.post(f"{B}/labels", json={"id": "i", "y": 1.0}).status_code == 404
+
+
 def test_a_fork_learns_on_as_its_source_would(client: TestClient, source: str) -> None:
     fork(client)
     learn(client, A, ROWS[100:])

@@ -16,7 +16,7 @@ import llr
 import service.routes.samples
 import service.sessions.hub
 from service.app import App
-from service.codec import decode_rows
+from service.codec import decode_query
 from service.sessions.config import SessionConfig
 from service.settings import MIB, Settings
 from service.stores.memory import Memory
@@ -323,8 +323,8 @@ async def test_long_bodies_are_decoded_while_other_sessions_are_served(
 async def test_long_bodies_to_predict_for_are_decoded_while_other_sessions_are_served(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(decode_rows, 0.5)
-    monkeypatch.setattr("service.routes.predict.decode_rows", held)
+    held = Held(decode_query, 0.5)
+    monkeypatch.setattr("service.routes.predict.decode_query", held)
     await http.put("/v1/sessions/wide", json={"model": "linear", "dim": 1})
     x = [[0.5]] * 20_000
     long = asyncio.create_task(http.post("/v1/sessions/wide/predict", json={"x": x}))

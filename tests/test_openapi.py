@@ -96,6 +96,20 @@ def test_the_examples_of_samples_are_learnt_from(client: TestClient) -> None:
         assert sent.json()["accepted"] == 2
 
 
+def test_the_examples_of_labels_are_learnt_from_once_those_of_predictions_were_kept(
+    client: TestClient,
+) -> None:
+    client.put("/v1/sessions/linear", json={"model": "linear"})
+    client.put("/v1/sessions/gaussian", json={"model": "gaussian"})
+    for route in ("predict", "labels"):
+        content = OPERATIONS[f"POST /v1/sessions/{{name}}/{route}"]["requestBody"]["content"]
+        for name, example in content["application/json"]["examples"].items():
+            session = "gaussian" if name == "without features" else "linear"
+            sent = client.post(f"/v1/sessions/{session}/{route}", json=example["value"])
+            assert sent.status_code == 200, name
+    assert client.get("/v1/sessions/linear").json()["t"] == 3
+
+
 def test_every_problem_is_documented_for_every_operation() -> None:
     for route, operation in OPERATIONS.items():
         for kind in KINDS.values():

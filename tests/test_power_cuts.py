@@ -17,7 +17,18 @@ from stores_contract import Dump, dump
 
 from service.stores.memory import Memory
 from service.stores.sqlite import SQLite
-from service.stores.store import Append, Change, Create, Delete, Replace, Store, StoreError
+from service.stores.store import (
+    Append,
+    Change,
+    Create,
+    Delete,
+    Keep,
+    Kept,
+    Replace,
+    Shelved,
+    Store,
+    StoreError,
+)
 
 CUTS = int(os.environ.get("POWER_CUTS", "400"))
 NAMES = "abcdef"
@@ -46,9 +57,13 @@ def change(model: Store, lot: random.Random) -> Change:
     if lot.random() < 0.1:
         return Delete(known.id)
     n = lot.randrange(1, 5)
+    row = Kept(lot.randrange(9), lot.random() < 0.5, lot.randbytes(lot.randrange(900)))
+    kept: Shelved = ((lot.choice("ij"), row), (lot.choice("jk"), None))[: lot.randrange(3)]
     if lot.random() < 0.2:
-        return Replace(known.id, known.t, n, lot.randbytes(lot.randrange(9000)), producer)
-    return Append(known.id, known.t, n, lot.randbytes(lot.randrange(2000)), producer)
+        return Replace(known.id, known.t, n, lot.randbytes(lot.randrange(9000)), producer, kept)
+    if lot.random() < 0.2:
+        return Keep(known.id, known.t, kept)
+    return Append(known.id, known.t, n, lot.randbytes(lot.randrange(2000)), producer, kept)
 
 
 def grown(model: Memory, lot: random.Random) -> tuple[list[Change], Memory]:

@@ -171,6 +171,27 @@ def test_predictions_are_one_for_a_row_and_many_for_rows(sdk: Client) -> None:
     assert session.state().t == 60
 
 
+def test_late_labels_are_learnt_in_their_order(sdk: Client) -> None:
+    session = sdk.session("late", "linear", dim=3, algorithm="sg/ag", label_seconds=60)
+    assert session.predict(X[0], id="a") == 0.0
+    assert session.predict(X[1:3], id=("b", "c")) == [0.0, 0.0]
+    assert session.state().kept == 3
+    assert session.label(["c", "a"], Y[[2, 0]], predictions=True).predictions[0] == 0.0  # type: ignore[index]
+    answer = session.label("b", Y[1], theta=False)
+    assert (answer.t, answer.accepted, answer.theta) == (3, 1, None)
+    assert (
+        session.state().theta
+        == direct(X[[2, 0, 1]], Y[[2, 0, 1]], algorithm="sg/ag").theta.tolist()
+    )
+    with pytest.raises(errors.IdNotFound) as unknown:
+        session.label("d", 1.0)
+    assert unknown.value.errors[0]["id"] == "d"
+    with pytest.raises(errors.IdTaken):
+        session.predict(X[5], id="a")
+    with pytest.raises(ValueError, match="zip"):
+        session.label(["a", "b"], [1.0])
+
+
 def test_the_state_says_all_of_a_session(sdk: Client) -> None:
     config: dict[str, Any] = {"algorithm": "sg/ag", "options": {"memory": True}}
     state = sdk.session("state", "linear", dim=3, eta0=0.01, **config).state()

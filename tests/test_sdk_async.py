@@ -66,6 +66,9 @@ async def test_everything_can_be_awaited(sdk: AsyncClient) -> None:
     assert state.theta == learner.theta.tolist()
     assert await session.predict(X[0]) == pytest.approx(float(learner.predict(X[0])))
     assert (await session.history(points=5)).t[-1] == await session.acked() == 50
+    await session.predict(X[:2], id=["a", "b"])
+    assert (await session.label("b", 1.0)).t == 51
+    state = await session.state()
     twin = await sdk.restore("twin", await session.snapshot())
     assert (await twin.state()).theta == state.theta
     fork = await session.fork("fork")

@@ -45,6 +45,17 @@ def test_a_sample_is_learnt_once_whatever_befalls_it(sdk: Client, flaky: Flaky, 
     assert session.learn(2.0).t == 2
 
 
+@pytest.mark.parametrize("fate", [REFUSE, LOSE, LATE, BUSY])
+def test_a_late_label_is_learnt_once_whatever_befalls_it(
+    sdk: Client, flaky: Flaky, fate: str
+) -> None:
+    session = sdk.session("s", model="gaussian")
+    flaky.fates = [fate, fate]
+    session.predict(id="a")
+    flaky.fates = [fate, fate]
+    assert session.label("a", 1.0).t == 1
+
+
 def test_pauses_double_up_to_a_bound_and_chance_shortens_them(flaky: Flaky) -> None:
     flaky.fates = [REFUSE] * 10
     for chance in (1.0, 0.25):

@@ -38,7 +38,10 @@ from service.stores.store import (
     Damaged,
     Delete,
     Entry,
+    Keep,
+    Kept,
     Replace,
+    Shelved,
     Store,
     Stored,
     StoreError,
@@ -115,6 +118,15 @@ class Machine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
+SHELVED: st.SearchStrategy[Shelved] = st.lists(
+    st.tuples(
+        st.sampled_from("ijk"),
+        st.none() | st.builds(Kept, st.integers(0, 9), st.booleans(), st.binary(max_size=9)),
+    ),
+    max_size=3,
+).map(tuple)
+
+
 @st.composite
 def changes(draw: st.DrawFn, model: Model) -> Change:
     """A change to one of three sessions, mostly one that fits."""
@@ -131,10 +143,13 @@ def changes(draw: st.DrawFn, model: Model) -> Change:
     if draw(st.integers(0, 9)) == 0:
         return Delete(number)
     t = draw(st.sampled_from([old.t] * 9 + [old.t + 1]))
-    n, producer = draw(st.integers(1, 3)), draw(st.none() | producers)
-    if draw(st.integers(0, 2)) == 0:
-        return Replace(number, t, n, blob, producer)
-    return Append(number, t, n, blob, producer)
+    n, producer, kept = draw(st.integers(1, 3)), draw(st.none() | producers), draw(SHELVED)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return Replace(number, t, n, blob, producer, kept)
+        case 1:
+            return Keep(number, t, kept)
+    return Append(number, t, n, blob, producer, kept)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -158,10 +173,11 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dump]:
     for t in range(6):
         for number in numbers:
             producer = (f"p{t % 3}", t + 1)
-            change: Change = Append(number, t, 1, lot.randbytes(300), producer)
+            kept = ((f"i{t}", Kept(t, t % 2 == 0, lot.randbytes(100))), (f"i{t - 3}", None))
+            change: Change = Append(number, t, 1, lot.randbytes(300), producer, kept)
             if (number + t) % 4 == 0:
-                change = Replace(number, t, 1, lot.randbytes(2000), producer)
-            store.write([change])
+                change = Replace(number, t, 1, lot.randbytes(2000), producer, kept)
+            store.write([Keep(number, t, ((f"k{t}", Kept(t, False, b"x")),)), change])
     store.write([Delete(numbers[-1])])
     whole = dump(store)
     (folder / "killed").mkdir()
@@ -289,7 +305,15 @@ def test_an_older_file_is_migrated_version_by_version(
     store = SQLite(path)
     assert dump(store) == whole
     store.close()
-    assert version(path) == 3
+    assert version(path) == len(schema.MIGRATIONS)
+
+
+def test_a_file_from_before_late_labels_can_keep_them(path: Path) -> None:
+    tampered(path, *schema.MIGRATIONS[0], "PRAGMA user_version = 1")
+    with closing(SQLite(path)) as store:
+        [a] = created(store, "a")
+        store.write([Keep(a, 0, (("i", Kept(1, False, b"x")),))])
+        assert known(store, "a").kept == {"i": Kept(1, False, b"x")}
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(
@@ -307,9 +331,9 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
 def test_a_newer_file_is_refused(path: Path) -> None:
     SQLite(path).close()
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 3")
     db.close()
-    with pytest.raises(StoreTooNew, match=r"store\.db .*version 2.* up to 1"):
+    with pytest.raises(StoreTooNew, match=r"store\.db .*version 3.* up to 2"):
         SQLite(path)
 
 
@@ -376,6 +400,11 @@ def tampered(path: Path, *statements: str) -> None:
         "UPDATE producers SET next = next + 1 WHERE session = 5",
         "UPDATE producers SET producer = producer || x'ff' WHERE session = 5",
         "DELETE FROM producers WHERE session = 5 AND producer = 'p1'",
+        "UPDATE kept SET expires = expires + 1 WHERE session = 5",
+        "UPDATE kept SET learnt = 1 - learnt WHERE session = 5 AND id = 'i5'",
+        "UPDATE kept SET blob = x'00' WHERE session = 5 AND id = 'i5'",
+        "UPDATE kept SET id = 'i9' WHERE session = 5 AND id = 'i5'",
+        "UPDATE sessions SET kept = kept + 1 WHERE id = 5",
     ],
 )
 def test_rows_that_do_not_fit_are_noticed_and_the_others_served(

@@ -83,6 +83,7 @@ class State:
         regret: against the best so far at each step, and against the one best for all.
         eta_status: what the step size is doing, with a line of advice.
         intercept: the constant term beside theta, one a class; None without one.
+        kept: how many x wait for their late labels.
     """
 
     name: str
@@ -99,6 +100,7 @@ class State:
     regret: Regret
     eta_status: EtaStatus | None = None
     intercept: Any = None
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)

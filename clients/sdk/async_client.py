@@ -56,6 +56,8 @@ class AsyncClient:
         theta0: Any = None,
         regret: str | None = None,
         options: Mapping[str, Any] | None = None,
+        label_seconds: float | None = None,
+        expired_label: float | None = None,
         producer: str | None = None,
     ) -> AsyncSession:
         """A session, created if it is not there and a model is given, as `Client.session`."""
@@ -69,6 +71,8 @@ class AsyncClient:
             theta0=theta0,
             regret=regret,
             options=options,
+            label_seconds=label_seconds,
+            expired_label=expired_label,
         )
         await self._runner.run(talk)
         return AsyncSession(handle, self._runner)

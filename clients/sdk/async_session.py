@@ -65,9 +65,25 @@ class AsyncSession(Seat):
         async with self._turn:
             return await self._runner.run(self._handle.acked())
 
-    async def predict(self, x: Any = None) -> Any:
+    async def predict(
+        self,
+        x: Any = None,
+        *,
+        id: str | Sequence[str] | None = None,  # noqa: A002
+    ) -> Any:
         """Predict without learning, as `Session.predict`."""
-        return await self._runner.run(self._handle.predict(x))
+        return await self._runner.run(self._handle.predict(x, id))
+
+    async def label(
+        self,
+        id: str | Sequence[str],  # noqa: A002
+        y: Any,
+        *,
+        theta: bool = True,
+        predictions: bool = False,
+    ) -> Answer:
+        """Learn from what `predict` kept under an id, as `Session.label`."""
+        return await self._runner.run(self._handle.label(id, y, theta, predictions))
 
     async def state(self) -> State:
         """All of the session."""

@@ -68,6 +68,8 @@ class Client:
         theta0: Any = None,
         regret: str | None = None,
         options: Mapping[str, Any] | None = None,
+        label_seconds: float | None = None,
+        expired_label: float | None = None,
         producer: str | None = None,
     ) -> Session:
         """A session. With a model it is created, unless it is there with the same config.
@@ -83,6 +85,8 @@ class Client:
             theta0: where theta starts: a number for all, or one a coordinate.
             regret: `exact` or `off`.
             options: settings of the model and the algorithm.
+            label_seconds: for how long `predict` keeps an x for its label.
+            expired_label: what is learnt for one whose label did not come in that time.
             producer: under which name samples are numbered. A random one is made if left out; a
                 given one goes on where it stopped, also in another process. Two senders at a time
                 need two names.
@@ -100,6 +104,8 @@ class Client:
             theta0=theta0,
             regret=regret,
             options=options,
+            label_seconds=label_seconds,
+            expired_label=expired_label,
         )
         self._runner.run(talk)
         return Session(handle, self._runner)

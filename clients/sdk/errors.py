@@ -11,10 +11,12 @@
         ├── Unauthenticated       401  a key is needed
         ├── Forbidden             403  this key may not do that
         ├── NotFound              404  there is nothing at this address
-        │   └── SessionNotFound   404  there is no such session
+        │   ├── SessionNotFound   404  there is no such session
+        │   └── IdNotFound        404  nothing is kept under this id
         ├── MethodNotAllowed      405  this address does not do that
         ├── TooSlow               408  the body did not arrive in time
         ├── SessionExists         409  the name is taken, with another config
+        ├── IdTaken               409  the id stands for another x
         ├── SequenceGap           409  samples are missing before these
         │   └── StateRegressed         what was acknowledged is gone: the store is an older one
         ├── Diverged              409  the step would leave the finite numbers
@@ -22,7 +24,7 @@
         ├── TooLarge              413  the request is too large
         ├── UnsupportedType       415  this content type is not understood
         ├── Invalid               422  the request is not valid, and `errors` says where
-        ├── TooMany               429  streams or producers are at their limit
+        ├── TooMany               429  streams, producers or what is kept are at their limit
         ├── Internal              500  the service failed
         ├── Damaged               500  the stored session cannot be read
         ├── Unavailable           503  the service cannot answer now
@@ -148,6 +150,12 @@ class SessionNotFound(NotFound):
     kind = "session-not-found"
 
 
+class IdNotFound(NotFound):
+    """Nothing is kept under an id, or no longer; `errors` says which. Nothing was learnt."""
+
+    kind = "id-not-found"
+
+
 class MethodNotAllowed(Problem):
     """This address does not do that."""
 
@@ -164,6 +172,12 @@ class SessionExists(Problem):
     """The name is taken, with another config, which is in `extra["config"]`."""
 
     kind = "session-exists"
+
+
+class IdTaken(Problem):
+    """The id stands for another x, which is kept or was learnt."""
+
+    kind = "id-taken"
 
 
 class SequenceGap(Problem):
@@ -207,7 +221,7 @@ class Invalid(Problem):
 
 
 class TooMany(Problem):
-    """Streams or producers are at their limit."""
+    """Streams, producers or what is kept for late labels are at their limit."""
 
     kind = "too-many"
 

@@ -90,11 +90,28 @@ class Handle:
         self.numbering.answered(members["next_seq"])
         return int(members["next_seq"])
 
-    def predict(self, x: Any) -> Talk[Any]:
+    def predict(self, x: Any, id: str | Sequence[str] | None) -> Talk[Any]:  # noqa: A002
         """Predictions for a row, for rows, or for a model without features."""
-        body = b"" if x is None else to_json({"x": x})
+        members = {} if x is None else {"x": x}
+        if id is not None:
+            members |= {"id": id} if isinstance(id, str) else {"ids": list(id)}
+        body = to_json(members) if members else b""
         reply = yield from self._ask("POST", "/predict", body=body)
         return reply.members("predictions")["predictions"]
+
+    def label(
+        self,
+        id: str | Sequence[str],  # noqa: A002
+        y: Any,
+        theta: bool,
+        predictions: bool,
+    ) -> Talk[Answer]:
+        """Send labels until they are learnt, once: their ids make trying again harmless."""
+        body: Any = {"id": id, "y": y}
+        if not isinstance(id, str):
+            body = [{"id": one, "y": label} for one, label in zip(id, y, strict=True)]
+        query = self._wanted(theta, predictions)
+        return read(Answer, (yield from self._ask("POST", "/labels", query, to_json(body))).json())
 
     def state(self) -> Talk[State]:
         """All of the session."""
@@ -132,9 +149,14 @@ class Handle:
 
     def _samples(self, batch: Batch, number: int, theta: bool, predictions: bool) -> httpx.Request:
         query: dict[str, Any] = {"producer": self.numbering.producer, "seq": number}
-        query |= {} if theta else {"theta": "false"}
-        query |= {"predictions": "true"} if predictions else {}
+        query |= self._wanted(theta, predictions)
         return self._wire.request("POST", f"{self.path}/samples", query, batch.body, batch.kind)
+
+    @staticmethod
+    def _wanted(theta: bool, predictions: bool) -> dict[str, Any]:
+        """What the query says about the answer."""
+        without: dict[str, Any] = {} if theta else {"theta": "false"}
+        return without | ({"predictions": "true"} if predictions else {})
 
     def _ask(
         self,

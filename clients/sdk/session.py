@@ -92,16 +92,40 @@ class Session(Seat):
         with self._turn:
             return self._runner.run(self._handle.acked())
 
-    def predict(self, x: Any = None) -> Any:
+    def predict(
+        self,
+        x: Any = None,
+        *,
+        id: str | Sequence[str] | None = None,  # noqa: A002
+    ) -> Any:
         """Predict without learning: a mean, a probability, or one a class.
 
         Args:
             x: the features of one sample, or a row a sample; nothing for models without features.
+            id: a name under which x is kept for its `label`, or a list with a name a row.
 
         Returns:
             A prediction for a row, a list of them for rows.
         """
-        return self._runner.run(self._handle.predict(x))
+        return self._runner.run(self._handle.predict(x, id))
+
+    def label(
+        self,
+        id: str | Sequence[str],  # noqa: A002
+        y: Any,
+        *,
+        theta: bool = True,
+        predictions: bool = False,
+    ) -> Answer:
+        """Learn from what `predict` kept under an id, once; or from many, in this order.
+
+        Args:
+            id: its name, or a list of them.
+            y: the label, or a label a name.
+            theta: whether the answer is to have theta.
+            predictions: whether the answer is to have what was predicted before learning.
+        """
+        return self._runner.run(self._handle.label(id, y, theta, predictions))
 
     def state(self) -> State:
         """All of the session."""

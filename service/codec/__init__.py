@@ -7,19 +7,25 @@ no samples, `too-large` (413) for a line beyond the limit.
 """
 
 from service.codec.json import decode_json, decode_rows
+from service.codec.labels import Labels, decode_labels
 from service.codec.lines import Block, LineSplitter
 from service.codec.log import pack_samples, unpack_samples
 from service.codec.ndjson import decode_ndjson
 from service.codec.npy import decode_npy
+from service.codec.query import Query, decode_query
 from service.codec.samples import Samples
 
 __all__ = [
     "Block",
+    "Labels",
     "LineSplitter",
+    "Query",
     "Samples",
     "decode_json",
+    "decode_labels",
     "decode_ndjson",
     "decode_npy",
+    "decode_query",
     "decode_rows",
     "pack_samples",
     "unpack_samples",

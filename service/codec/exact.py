@@ -15,6 +15,9 @@ from service.codec.samples import Samples
 NEGATIVE_ZERO = re.compile(rb"(?<![eE])-0(?![.\deE])")
 """An integer -0, which the parser would read as 0; of an exponent such as e-0 it is no part."""
 
+STRING_OR_ZERO = re.compile(rb'("(?:[^"\\]|\\.)*")|' + NEGATIVE_ZERO.pattern, re.DOTALL)
+"""The same beside strings, in which it is a part of the text."""
+
 NAMED_FEATURES = "named features are not understood yet: send x as a list of numbers"
 NO_FEATURES = "this model has no features: leave x out"
 NOT_FINITE = "must be finite: less than 1.8e308 in size"
@@ -182,6 +185,6 @@ def _parsed(text: bytes) -> tuple[Any, bool]:
         strict = False
         value = from_json(text, allow_inf_nan=True, cache_strings="none")
     if NEGATIVE_ZERO.search(text):
-        signed = NEGATIVE_ZERO.sub(b"-0.0", text)
+        signed = STRING_OR_ZERO.sub(lambda found: found[1] or b"-0.0", text)
         value = from_json(signed, allow_inf_nan=True, cache_strings="none")
     return value, strict

@@ -8,6 +8,7 @@ from service.routes import (
     events,
     fork,
     history,
+    labels,
     operations,
     predict,
     sessions,
@@ -17,6 +18,7 @@ from service.routes import (
 ROUTERS: dict[str, APIRouter] = {
     "sessions": sessions.router,
     "predict": predict.router,
+    "labels": labels.router,
     "history": history.router,
     "events": events.router,
     "snapshot": snapshot.router,

@@ -1,16 +1,21 @@
-"""`POST /v1/sessions/{name}/predict`: predict without learning."""
+"""`POST /v1/sessions/{name}/predict`: predict without learning; with an id, x is kept for later."""
 
 from fastapi import APIRouter, Request, Response
 from pydantic_core import to_json
 
 from llr import SampleError
-from service.codec import decode_rows
-from service.context import Here, Named
+from service.codec import Query, decode_query
+from service.context import Context, Here, Named
+from service.keys import ROLE, Role, require
 from service.problems import Problem
 from service.schemas import Prediction
+from service.sessions import late
 from service.sessions.actor import Session, in_thread_if_long
+from service.sessions.matching import rows_of
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
+ALONE = {"/ids/0": "/id", "/x/0": "/x"}
+"""Where the first of many stands if it comes alone."""
 
 
 @router.post(
@@ -20,26 +25,41 @@ router = APIRouter(prefix="/v1/sessions", tags=["learning"])
     operation_id="predict",
 )
 async def predict(session: Named, here: Here, request: Request) -> Response:
-    """A mean or probability for one row of features, or for many."""
+    """A mean or probability for a row of features, or for many; with an id x is kept."""
     body = await request.body()
-    answer = await in_thread_if_long(body, _predicted, session, body, here.settings.max_dim)
+    query, answer = await in_thread_if_long(body, _predicted, session, body, here.settings.max_dim)
+    if query.ids:
+        require(request.scope.get(ROLE, Role.ADMIN), Role.WRITE)
+        rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
+        await _kept(await here.present(session), here, query, rows)
     return Response(answer, media_type="application/json")
 
 
-def _predicted(session: Session, body: bytes, max_dim: int) -> bytes:
+def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, bytes]:
     """The whole answer. What is published never changes: another thread may read it."""
-    matrix, single = decode_rows(body, session.config.features)
+    query = decode_query(body, session.config.features)
     learner = session.published
     if learner is None:
-        width = 1 if matrix is None else matrix.shape[1]
+        width = 1 if query.rows is None else query.rows.shape[1]
         learner = session.config.learner(width, max_dim)
     try:
-        found = learner.predict() if matrix is None else learner.predict(matrix)
+        found = learner.predict() if query.rows is None else learner.predict(query.rows)
     except SampleError as wrong:
-        place = "/x" if single or wrong.index is None else f"/x/{wrong.index}"
+        place = "/x" if query.single or wrong.index is None else f"/x/{wrong.index}"
         raise Problem("invalid", str(wrong), [{"pointer": place, "detail": wrong.reason}]) from None
     predictions = found.tolist()
-    if matrix is not None and single:
+    if query.rows is not None and query.single:
         predictions = predictions[0]
     members = {"name": session.name, "t": learner.t, "predictions": predictions}
-    return to_json(members, inf_nan_mode="null")
+    return query, to_json(members, inf_nan_mode="null")
+
+
+async def _kept(session: Session, here: Context, query: Query, rows: list[bytes]) -> None:
+    """Keep the rows; what is wrong with one is told by its place in the body."""
+    try:
+        await late.keep(session, query.ids, rows)
+    except Problem as problem:
+        for error in problem.errors if query.single else ():
+            error["pointer"] = ALONE.get(error["pointer"], error["pointer"])
+        raise
+    here.sessions.touched(session)

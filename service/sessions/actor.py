@@ -8,7 +8,8 @@ fails the session is dropped, never patched: the next touch loads what the store
 import asyncio
 import re
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -19,8 +20,18 @@ from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
+from service.sessions.shelf import Shelf
 from service.settings import Settings
-from service.stores.store import Append, Conflict, Replace, StoreError, StoreFull, Written
+from service.stores.store import (
+    Append,
+    Conflict,
+    Keep,
+    Replace,
+    Shelved,
+    StoreError,
+    StoreFull,
+    Written,
+)
 
 R = TypeVar("R")
 
@@ -58,6 +69,26 @@ class Pending:
     commit: Receipt[Any] | None
 
 
+class Fresh(NamedTuple):
+    """Samples that were not learnt before, and what is stored along with them.
+
+    Attributes:
+        samples: the samples.
+        places: where each of them stands in the body it came in.
+        producer: whose they are, and the number of its next one.
+        kept: what becomes of the ids they were kept under.
+    """
+
+    samples: Samples
+    places: Sequence[int]
+    producer: tuple[str, int] | None = None
+    kept: Shelved = ()
+
+
+Find = Callable[[], Fresh | Pending]
+"""How the samples of a step are found when its turn has come; Pending if none of them are new."""
+
+
 class Event(NamedTuple):
     """What those who watch are told of a state: of which t, and whether it is diverged."""
 
@@ -76,6 +107,7 @@ class Session:
         published: the learner as of the last commit, None before the first sample of a session
             whose dim was left out. Never learns: what runs ahead is a view of it.
         producers: for each producer, the number of its next sample.
+        shelf: what is kept for late labels.
         changed: set and replaced whenever `published` moves or the session diverges, for those
             who watch.
         event: what those who watch were told last.
@@ -89,13 +121,15 @@ class Session:
         learner: Learner | None,
         producers: dict[str, int],
         tail: int,
+        shelf: Shelf,
         committer: Committer,
         metrics: Metrics,
         settings: Settings,
+        clock: Callable[[], float],
     ) -> None:
         self.name, self.config, self.id = name, config, session
         self.features = config.features
-        self.producers = producers
+        self.producers, self.shelf = producers, shelf
         self.published = learner
         self.changed = asyncio.Event()
         self.event = Event()
@@ -104,11 +138,11 @@ class Session:
         self.diverged = False
         self._learner = learner
         self._tail = tail
-        self._committer, self._metrics = committer, metrics
-        self._settings = settings
+        self.metrics, self.settings = metrics, settings
+        self._committer, self._clock = committer, clock
         self._turn = asyncio.Lock()
         self._waiting = self._queued = 0
-        self._last: Receipt[Any] | None = None
+        self.last: Receipt[Any] | None = None
 
     @property
     def t(self) -> int:
@@ -123,7 +157,22 @@ class Session:
     @property
     def nbytes(self) -> int:
         """How much memory it takes, roughly."""
-        return 2000 + (self._learner.nbytes if self._learner else 0) + 100 * len(self.producers)
+        learner = self._learner.nbytes if self._learner else 0
+        return 2000 + learner + 100 * len(self.producers) + self.shelf.nbytes
+
+    @property
+    def ahead(self) -> Learner | None:
+        """The learner with all that was learnt, durable or not; None as for `published`."""
+        return self._learner
+
+    @property
+    def label_ms(self) -> int:
+        """For how long x is kept for its label, in milliseconds."""
+        return int(1000 * (self.config.label_seconds or self.settings.label_seconds))
+
+    def now(self) -> int:
+        """The time, in milliseconds since 1970."""
+        return int(1000 * self._clock())
 
     async def learn(
         self,
@@ -147,126 +196,143 @@ class Session:
 
         A later block of a request is `admitted`: it does not queue behind its own first ones.
         """
-        if not admitted and self._waiting >= self._settings.max_queue:
-            raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
+        if not admitted:
+            self._admit()
         self._waiting += 1
+        find = partial(self._fresh, samples, ticket, if_match)
         try:
             if samples.nbytes < LONG and not self._queued:
-                return self._step(samples, ticket, if_match, predictions)
-            return await self._in_turn(samples, ticket, if_match, predictions)
+                return self._step(find, predictions)
+            async with self.line():
+                return await self.go(find, samples.nbytes, predictions)
         except BaseException:
             self._waiting -= 1
             raise
-
-    async def _in_turn(
-        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
-    ) -> Pending:
-        """Queue for a step, and take a long one in a thread."""
-        self._queued += 1
-        try:
-            async with self._turn:
-                if samples.nbytes < LONG:
-                    return self._step(samples, ticket, if_match, predictions)
-                return await self._long_step(samples, ticket, if_match, predictions)
-        finally:
-            self._queued -= 1
 
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""
         try:
             if pending.commit is not None:
-                await _durable(pending.commit)
+                await durable(pending.commit)
             return pending.learnt
         finally:
             self._waiting -= 1
 
     async def settled(self) -> None:
         """Wait until all that was learnt is durable."""
+        async with self.line():
+            if self.last is not None:
+                await durable(self.last)
+
+    @contextmanager
+    def attended(self) -> Iterator[None]:
+        """While somebody waits for the session, as one of so many."""
+        self._admit()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+    @asynccontextmanager
+    async def line(self) -> AsyncIterator[None]:
+        """Queue for the session; inside it is one's turn."""
         self._queued += 1
         try:
             async with self._turn:
-                if self._last is not None:
-                    await _durable(self._last)
+                yield
         finally:
             self._queued -= 1
+
+    async def go(self, find: Find, nbytes: int, predictions: bool) -> Pending:
+        """At one's turn, learn ahead of the store; from many bytes in a thread."""
+        if nbytes < LONG:
+            return self._step(find, predictions)
+        return await self._long_step(find, predictions)
+
+    def keep(self, kept: Shelved) -> Receipt[Any]:
+        """At one's turn, keep and forget ahead of the store."""
+        self.check()
+        self.shelf.put(kept)
+        at = self._learner.t if self._learner else 0
+        self.last = self._committer.commit(Keep(self.id, at, kept))
+        self.last.then(partial(self._committed, self._learner))
+        return self.last
+
+    def check(self, if_match: int | None = None) -> None:
+        """Refuse to go on if this copy was dropped, or is not where it is expected to be."""
+        if self.gone:
+            raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
+        if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
+            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
 
     def drop(self) -> None:
         """This copy is no longer the session; those who watch are told."""
         self.gone = True
         self.wake()
 
-    def _check_present(self) -> None:
-        if self.gone:
-            raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
+    def _admit(self) -> None:
+        if self._waiting >= self.settings.max_queue:
+            raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
 
-    def _step(
-        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
-    ) -> Pending:
+    def _step(self, find: Find, predictions: bool) -> Pending:
         """Learn on the copy that runs ahead, and queue the commit."""
-        fresh = self._fresh(samples, ticket, if_match)
-        if fresh is None:
-            return self._nothing_new(samples)
-        ahead, started = self._ahead(fresh), time.perf_counter()
-        outcome = _run(ahead, fresh, predictions, samples.n - fresh.n)
-        return self._taken(ahead, fresh, outcome, started, ticket, samples.n)
+        fresh = find()
+        if isinstance(fresh, Pending):
+            return fresh
+        ahead, started = self._view(fresh.samples), time.perf_counter()
+        outcome = _run(ahead, fresh, predictions)
+        return self._taken(ahead, fresh, outcome, started)
 
-    async def _long_step(
-        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
-    ) -> Pending:
+    async def _long_step(self, find: Find, predictions: bool) -> Pending:
         """The same, with the learning in a thread."""
-        fresh = self._fresh(samples, ticket, if_match)
-        if fresh is None:
-            return self._nothing_new(samples)
-        ahead, started = self._ahead(fresh), time.perf_counter()
-        work = asyncio.to_thread(_run, ahead, fresh, predictions, samples.n - fresh.n)
-        outcome = await to_the_end(work)
-        self._check_present()  # it may have been dropped meanwhile
-        return self._taken(ahead, fresh, outcome, started, ticket, samples.n)
+        fresh = find()
+        if isinstance(fresh, Pending):
+            return fresh
+        ahead, started = self._view(fresh.samples), time.perf_counter()
+        outcome = await to_the_end(asyncio.to_thread(_run, ahead, fresh, predictions))
+        self.check()  # it may have been dropped meanwhile
+        return self._taken(ahead, fresh, outcome, started)
 
-    def _ahead(self, samples: Samples) -> Learner:
+    def _view(self, samples: Samples) -> Learner:
         """What learns while the session stays where it is."""
         if self._learner is not None:
             return self._learner.view()
-        return self.config.learner(samples.dim, self._settings.max_dim)
+        return self.config.learner(samples.dim, self.settings.max_dim)
 
-    def _nothing_new(self, samples: Samples) -> Pending:
+    def nothing_new(self, sent: int) -> Pending:
+        """What comes of so many samples none of which are new."""
         if self._learner is None:
             raise Problem("invalid", "the first batch of a session without dim is empty")
-        return Pending(Learnt(self._learner, 0, samples.n > 0), self._last)
+        return Pending(Learnt(self._learner, 0, sent > 0), self.last)
 
-    def _taken(
-        self,
-        ahead: Learner,
-        fresh: Samples,
-        outcome: Outcome,
-        started: float,
-        ticket: Ticket | None,
-        sent: int,
-    ) -> Pending:
+    def _taken(self, ahead: Learner, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
         """What was learnt becomes the session's, and its commit is queued."""
         at = self._learner.t if self._learner else 0
         if not outcome:
             self.diverged = True
             self.wake()
-            self._metrics.diverged()
+            self.metrics.diverged()
             raise Problem("diverged", _advice(at + outcome.accepted), t=at)
-        self._metrics.learnt(fresh.n, time.perf_counter() - started)
+        n = fresh.samples.n
+        self.metrics.learnt(n, time.perf_counter() - started)
         self._learner, self.diverged = ahead, False
-        if ticket:
-            self.producers[ticket.producer] = ticket.seq + sent
-        self._last = self._commit(ahead, at, fresh, ticket, sent)
-        self._last.then(partial(self._committed, ahead))
-        return Pending(Learnt(ahead, fresh.n, False, outcome.predictions), self._last)
+        if fresh.producer:
+            self.producers[fresh.producer[0]] = fresh.producer[1]
+        if fresh.kept:
+            self.shelf.put(fresh.kept)
+        self.last = self._commit(ahead, at, fresh)
+        self.last.then(partial(self._committed, ahead))
+        return Pending(Learnt(ahead, n, False, outcome.predictions), self.last)
 
     def _fresh(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None
-    ) -> Samples | None:
-        """The samples that were not learnt before; None if there are none."""
-        self._check_present()
-        if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
-            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
+    ) -> Fresh | Pending:
+        """The samples that were not learnt before."""
+        self.check(if_match)
+        n = samples.n
         if ticket is None:
-            return samples if samples.n else None
+            return Fresh(samples, range(n)) if n else self.nothing_new(n)
         expected = self.producers.get(ticket.producer, 0)
         if ticket.seq > expected:
             raise Problem(
@@ -276,34 +342,34 @@ class Session:
             )
         if (
             ticket.producer not in self.producers
-            and len(self.producers) >= self._settings.max_producers
+            and len(self.producers) >= self.settings.max_producers
         ):
             raise Problem("too-many", "this session has its most producers", headers=RETRY)
         known = expected - ticket.seq
-        return samples.after(known) if known < samples.n else None
+        if known >= n:
+            return self.nothing_new(n)
+        return Fresh(samples.after(known), range(known, n), (ticket.producer, ticket.seq + n))
 
-    def _commit(
-        self, learner: Learner, at: int, samples: Samples, ticket: Ticket | None, sent: int
-    ) -> Receipt[Any]:
+    def _commit(self, learner: Learner, at: int, fresh: Fresh) -> Receipt[Any]:
         """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
-        producer = (ticket.producer, ticket.seq + sent) if ticket else None
+        samples, also = fresh.samples, (fresh.producer, fresh.kept)
         size, most = samples.nbytes, learner.nbytes
         if size > most or self._tail + size > 2 * most + 4096:
             self._tail = 0
-            return self._committer.commit(Replace(self.id, at, samples.n, learner.pack(), producer))
+            return self._committer.commit(Replace(self.id, at, samples.n, learner.pack(), *also))
         self._tail += size
         blob = pack_samples(samples)
-        return self._committer.commit(Append(self.id, at, samples.n, blob, producer))
+        return self._committer.commit(Append(self.id, at, samples.n, blob, *also))
 
-    def _committed(self, learner: Learner, outcome: Any) -> None:
+    def _committed(self, learner: Learner | None, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""
         if isinstance(outcome, Written):
             self._publish(learner)
         else:
             self.drop()
 
-    def _publish(self, learner: Learner) -> None:
-        if not self.gone and learner.t > self.t:
+    def _publish(self, learner: Learner | None) -> None:
+        if learner is not None and not self.gone and learner.t > self.t:
             self.published = learner
             self.wake()
 
@@ -314,17 +380,17 @@ class Session:
             self.changed = asyncio.Event()
 
 
-def _run(learner: Learner, samples: Samples, predictions: bool, known: int) -> Outcome:
-    """Learn; what is wrong with a sample is told by its place, `known` ones before the first."""
+def _run(learner: Learner, fresh: Fresh, predictions: bool) -> Outcome:
+    """Learn; what is wrong with a sample is told by its place."""
     try:
-        return learner.learn(*samples.arguments, predictions=predictions)
+        return learner.learn(*fresh.samples.arguments, predictions=predictions)
     except SampleError as wrong:
-        number = "" if wrong.index is None else f"/{known + wrong.index}"
+        number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
         errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
         raise Problem("invalid", f"{wrong}", errors) from None
 
 
-async def _durable(commit: Receipt[Any]) -> None:
+async def durable(commit: Receipt[Any]) -> None:
     """Wait for the store. Cancelling the one who waits does not cancel the commit."""
     try:
         written = await commit.wait()

@@ -2,13 +2,18 @@
 
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 import llr
+from llr.checks import check_labels
 from service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
+LONGEST = 10 * 365 * 86_400
+"""Seconds for which x may be kept, at most."""
+
 ROWS_AT_MOST = 64
 """What an algorithm may keep besides its vectors, in numbers for each that theta may have."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
@@ -46,10 +51,26 @@ class SessionConfig(BaseModel):
         default_factory=dict, description="Settings of the model and the algorithm, by name."
     )
 
+    label_seconds: Number | None = Field(
+        default=None,
+        gt=0,
+        le=LONGEST,
+        description="For how long x is kept for a late label; the service's own if left out.",
+    )
+    expired_label: Number | None = Field(
+        default=None,
+        description="The label of an x for which none came in time; forgotten if left out.",
+    )
+
     @property
     def features(self) -> bool:
         """Whether samples have an x."""
         return llr.MODELS[self.model].features
+
+    def learns_like(self, other: "SessionConfig") -> bool:
+        """Whether they differ in nothing but what is done about late labels."""
+        late = {"label_seconds", "expired_label"}
+        return self.model_dump(exclude=late) == other.model_dump(exclude=late)
 
     def of_learner(self, dim: int | None) -> llr.Config:
         """The learner's config once dim is known, or None to check all the rest."""
@@ -76,6 +97,7 @@ class SessionConfig(BaseModel):
             place = pointer(*wrong.field.split(".", 1))  # an option's name may have dots
             errors = [{"pointer": place, "detail": wrong.reason}]
             raise Problem("invalid", str(wrong), errors) from None
+        self._check_expired_label(config)
         dim = config.dim or 1
         if dim * config.scores > max_dim:
             raise _too_many_features(max_dim)
@@ -88,6 +110,15 @@ class SessionConfig(BaseModel):
                 f"{config.algorithm} would keep {kept} numbers, {ROWS_AT_MOST * max_dim} at most"
             )
             raise Problem("invalid", detail, [{"pointer": "/options", "detail": detail}])
+
+    def _check_expired_label(self, config: llr.Config) -> None:
+        if self.expired_label is None:
+            return
+        try:
+            check_labels(config, np.array([self.expired_label], np.float64))
+        except llr.SampleError as wrong:
+            place = [{"pointer": "/expired_label", "detail": wrong.reason}]
+            raise Problem("invalid", f"expired_label: {wrong.reason}", place) from None
 
 
 def _too_many_features(most: int) -> Problem:

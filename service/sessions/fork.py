@@ -1,8 +1,8 @@
 """A fork: what a copy of a session is made of.
 
-Without changes the copy is the session bit for bit. With changes it is a new learner that starts at
-the session's θ: t, loss, regret and history begin anew, and η at `eta0`. Either way it has learnt
-what the session has, so it knows the producers' numbers.
+Without changes to how it learns the copy is the session bit for bit. With them it is a new learner
+that starts at the session's θ: t, loss, regret and history begin anew, and η at `eta0`. Either way
+it has learnt what the session has, so it knows the producers' numbers.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ def fork_of(session: Session, changes: Mapping[str, Any]) -> tuple[SessionConfig
     known = None if learner is None else learner.dim
     given = {name: value for name, value in changes.items() if (name, value) != ("dim", known)}
     changed = config.model_copy(update=given)
-    if changed == config:
-        return config, None if learner is None else learner.copy()
+    if changed.learns_like(config):
+        return changed, None if learner is None else learner.copy()
     if "options" not in given:
         changed = changed.model_copy(update={"options": _fitting(changed)})
     if learner is not None and learner.t:

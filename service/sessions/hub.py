@@ -2,23 +2,28 @@
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from llr import Learner, StateError
 from service.codec import unpack_samples
 from service.metrics import Metrics
 from service.problems import Problem
+from service.sessions import late
 from service.sessions.actor import RETRY, Session
 from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
+from service.sessions.shelf import Shelf
 from service.settings import Settings
 from service.stores.store import (
     Conflict,
     Create,
     Damaged,
     Delete,
+    Kept,
     Listed,
     Stored,
     StoreError,
@@ -28,14 +33,25 @@ from service.stores.store import (
 log = logging.getLogger("service")
 R = TypeVar("R")
 
+SWEEP_SECONDS = 1.0
+"""How often it is looked for what has expired."""
+
 
 class Hub:
-    """The sessions of one store."""
+    """The sessions of one store; `clock` tells the seconds since 1970."""
 
-    def __init__(self, committer: Committer, metrics: Metrics, settings: Settings) -> None:
+    def __init__(
+        self,
+        committer: Committer,
+        metrics: Metrics,
+        settings: Settings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._committer, self._metrics, self._settings = committer, metrics, settings
+        self._clock = clock
         self._loaded: OrderedDict[str, Session] = OrderedDict()
         self._loading: dict[str, asyncio.Future[Session]] = {}
+        self._keeping: set[str] = set()
         self._sizes: dict[str, int] = {}
         self._bytes = 0
 
@@ -79,7 +95,7 @@ class Hub:
                 )
             return session, False
         log.info("session created", extra={"session": name, "t": 0})
-        return self._keep(self._make(name, config, written.session, None, {}, 0)), True
+        return self._keep(self._make(name, config, written.session, None, {}, 0, {})), True
 
     async def restore(
         self,
@@ -100,7 +116,7 @@ class Hub:
             await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
         log.info("session restored", extra={"session": name, "t": t})
-        made = self._make(name, config, written.session, learner, dict(producers), 0)
+        made = self._make(name, config, written.session, learner, dict(producers), 0, {})
         return self._keep(made)
 
     async def delete(self, name: str) -> None:
@@ -124,10 +140,34 @@ class Hub:
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
         name, size = session.name, session.nbytes
+        if session.shelf.first_due is not None:
+            self._keeping.add(name)
         if self._sizes.get(name) != size and self._loaded.get(name) is session:
             self._account(name, size)
             if self._bytes > self._settings.memory_cap:
                 self._evict(session)
+
+    async def sweep(self) -> None:
+        """Forget what has expired in the sessions that are in memory, or learn it."""
+        now = int(1000 * self._clock())
+        for name in list(self._keeping):
+            session = self.peek(name)
+            first = session.shelf.first_due if session else None
+            if session is None or first is None:
+                self._keeping.discard(name)
+            elif first <= now:
+                with suppress(Problem):
+                    await late.sweep(session)
+                self.touched(session)
+
+    async def sweep_for_ever(self) -> None:
+        """Sweep every second, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                await self.sweep()
+            except Exception:
+                log.exception("what has expired cannot be swept")
 
     def drain(self) -> None:
         """End all that watch: the service is about to stop."""
@@ -150,7 +190,8 @@ class Hub:
         if meanwhile is not None:  # made while this copy was on its way
             return meanwhile
         tail = sum(len(entry.blob) for entry in stored.tail)
-        made = self._make(name, config, stored.id, learner, dict(stored.producers), tail)
+        producers = dict(stored.producers)
+        made = self._make(name, config, stored.id, learner, producers, tail, stored.kept)
         return self._keep(made)
 
     async def _find(self, name: str, conflict: Conflict) -> None:
@@ -170,6 +211,7 @@ class Hub:
         learner: Learner | None,
         producers: dict[str, int],
         tail: int,
+        kept: Mapping[str, Kept],
     ) -> Session:
         if learner is None and (config.dim or not config.features):
             learner = config.learner(config.dim or 1, self._settings.max_dim)
@@ -180,9 +222,11 @@ class Hub:
             learner,
             producers,
             tail,
+            Shelf(kept),
             self._committer,
             self._metrics,
             self._settings,
+            self._clock,
         )
 
     def _keep(self, session: Session) -> Session:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from service.stores.store import Append, Change, Create, Delete, Replace
+from service.stores.store import Append, Change, Create, Delete, Keep, Replace, Shelved
 
 LARGEST = 2**63 - 1
 
@@ -22,11 +22,14 @@ def unfit(change: Change) -> str | None:
         return _numbers(change.session)
     if isinstance(change, Create):
         return _start(change) or _producers(change.producers.items())
+    if isinstance(change, Keep):
+        return _numbers(change.session, change.t) or _shelved(change.kept)
     least = 1 if isinstance(change, Append) else 0
     if change.n < least:
         return f"n is {change.n}, it has to be at least {least}"
     wrong = _numbers(change.session, change.t, change.t + change.n)
-    return wrong or _producers([change.producer] if change.producer else [])
+    named = _producers([change.producer] if change.producer else [])
+    return wrong or named or _shelved(change.kept)
 
 
 def _start(change: Create) -> str | None:
@@ -45,6 +48,14 @@ def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
     return None
 
 
+def _shelved(kept: Shelved) -> str | None:
+    for name, row in kept:
+        wrong = not_text(name) or _numbers(row.expires if row else 0)
+        if wrong:
+            return wrong
+    return None
+
+
 def _numbers(*numbers: int) -> str | None:
     wrong = next((number for number in numbers if not 0 <= number <= LARGEST), None)
     return None if wrong is None else f"{wrong} is not a number from 0 to 2**63 - 1"
@@ -55,7 +66,7 @@ def no_session(session: int) -> str:
     return f"there is no session {session}"
 
 
-def not_there(change: Append | Replace, t: int | None) -> str:
+def not_there(change: Append | Replace | Keep, t: int | None) -> str:
     """The reason of a conflict over a session that is at t, None if there is no such session."""
     if t is None:
         return no_session(change.session)

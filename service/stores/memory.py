@@ -12,6 +12,8 @@ from service.stores.store import (
     Create,
     Delete,
     Entry,
+    Keep,
+    Kept,
     Listed,
     Replace,
     Stored,
@@ -31,6 +33,7 @@ class _Session:
     snapshot_t: int
     tail: list[Entry] = field(default_factory=list)
     producers: dict[str, int] = field(default_factory=dict)
+    shelf: dict[str, Kept] = field(default_factory=dict)
 
 
 class Memory:
@@ -75,6 +78,7 @@ class Memory:
             snapshot_t=kept.snapshot_t,
             tail=tuple(kept.tail),
             producers=dict(kept.producers),
+            kept=dict(kept.shelf),
         )
 
     def list(self, after: str, limit: int) -> list[Listed]:
@@ -98,7 +102,7 @@ class Memory:
             return self._create(change)
         if isinstance(change, Delete):
             return self._delete(change)
-        return self._learn(change)
+        return self._go_on(change)
 
     def _create(self, change: Create) -> Written | Conflict:
         if change.name in self._ids:
@@ -111,18 +115,16 @@ class Memory:
         self._sessions[self._last] = kept
         return Written(self._last)
 
-    def _learn(self, change: Append | Replace) -> Written | Conflict:
+    def _go_on(self, change: Append | Replace | Keep) -> Written | Conflict:
         kept = self._sessions.get(change.session)
         if kept is None or kept.t != change.t:
             return Conflict(not_there(change, kept.t if kept else None))
-        kept.t += change.n
-        if isinstance(change, Append):
-            kept.tail.append(Entry(change.t, change.n, change.blob))
-        else:
-            kept.tail.clear()
-            kept.snapshot, kept.snapshot_t = change.snapshot, kept.t
-        if change.producer:
-            kept.producers.update([change.producer])
+        if not isinstance(change, Keep):
+            _learn(kept, change)
+        for name, row in change.kept:
+            kept.shelf.pop(name, None)
+            if row is not None:
+                kept.shelf[name] = row
         return Written(change.session)
 
     def _delete(self, change: Delete) -> Written | Conflict:
@@ -132,3 +134,14 @@ class Memory:
         del self._ids[kept.name]
         self._names.remove(kept.name)
         return Written(change.session)
+
+
+def _learn(kept: _Session, change: Append | Replace) -> None:
+    kept.t += change.n
+    if isinstance(change, Append):
+        kept.tail.append(Entry(change.t, change.n, change.blob))
+    else:
+        kept.tail.clear()
+        kept.snapshot, kept.snapshot_t = change.snapshot, kept.t
+    if change.producer:
+        kept.producers.update([change.producer])

@@ -41,6 +41,24 @@ class Entry(NamedTuple):
     blob: bytes
 
 
+class Kept(NamedTuple):
+    """What is kept under an id for a label to come, or of one that was learnt.
+
+    Attributes:
+        expires: when it may be forgotten, in milliseconds since 1970.
+        learnt: whether its label has come.
+        blob: the bytes x is kept as; once learnt, whatever tells that x from another.
+    """
+
+    expires: int
+    learnt: bool
+    blob: bytes
+
+
+Shelved = tuple[tuple[str, Kept | None], ...]
+"""Ids, each with what is kept under it from now on; None to forget it."""
+
+
 @dataclass(frozen=True)
 class Stored:
     """All that is known of a session.
@@ -53,6 +71,7 @@ class Stored:
         snapshot_t: samples learnt at that time, 0 without a snapshot.
         tail: samples learnt since, in order, without holes up to t.
         producers: for each producer, the number of its next sample.
+        kept: for each id, what is kept under it.
     """
 
     id: int
@@ -62,6 +81,7 @@ class Stored:
     snapshot_t: int
     tail: tuple[Entry, ...]
     producers: Mapping[str, int]
+    kept: Mapping[str, Kept] = field(default_factory=dict)
 
 
 class Listed(NamedTuple):
@@ -87,7 +107,8 @@ class Create:
 class Append:
     """Samples learnt from t on go to the log. A conflict if the session is not at t.
 
-    `producer` is whose samples they were and the number of its next one.
+    `producer` is whose samples they were and the number of its next one; `kept` is what becomes of
+    the ids whose labels they had.
     """
 
     session: int
@@ -95,6 +116,7 @@ class Append:
     n: int
     blob: bytes
     producer: tuple[str, int] | None = None
+    kept: Shelved = ()
 
 
 @dataclass(frozen=True)
@@ -106,6 +128,16 @@ class Replace:
     n: int
     snapshot: bytes
     producer: tuple[str, int] | None = None
+    kept: Shelved = ()
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Something is kept or forgotten, and nothing learnt. A conflict if the session is not at t."""
+
+    session: int
+    t: int
+    kept: Shelved
 
 
 @dataclass(frozen=True)
@@ -115,7 +147,7 @@ class Delete:
     session: int
 
 
-Change = Create | Append | Replace | Delete
+Change = Create | Append | Replace | Keep | Delete
 
 
 class Written(NamedTuple):

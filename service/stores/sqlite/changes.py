@@ -1,4 +1,4 @@
-"""Changes become rows: one change of any kind, or many appends at once."""
+"""Changes become rows: one change of any kind, or many of those that come often at once."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,9 @@ from service.stores.store import (
     Conflict,
     Create,
     Delete,
+    Keep,
     Replace,
+    Shelved,
     Written,
 )
 
@@ -24,6 +26,11 @@ MOVE_SNAPSHOT = "UPDATE sessions SET t = ?, t_crc = ?, snapshot_t = ? WHERE id =
 ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES {}"
 PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES {}
     ON CONFLICT DO UPDATE SET next = excluded.next, crc = excluded.crc"""
+KEPT = """INSERT INTO kept (session, id, expires, learnt, blob, crc) VALUES {}
+    ON CONFLICT DO UPDATE SET expires = excluded.expires, learnt = excluded.learnt,
+    blob = excluded.blob, crc = excluded.crc"""
+FORGOTTEN = "DELETE FROM kept WHERE (session, id) IN (VALUES {})"
+THERE = "SELECT 1 FROM sessions WHERE id = ? AND t = ?"
 SNAPSHOT = "REPLACE INTO snapshots (session, t, blob, crc) VALUES (?, ?, ?, ?)"
 SESSION = """INSERT INTO sessions (t, t_crc, snapshot_t, name, hash, config, crc)
     VALUES (?, 0, ?, ?, ?, ?, 0) RETURNING id"""
@@ -31,11 +38,11 @@ SESSION_CHECKED = "UPDATE sessions SET t_crc = ?, crc = ? WHERE id = ?"
 
 
 class MisfitError(Exception):
-    """One of many appends did not fit."""
+    """One of many changes did not fit."""
 
 
 def append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
-    """Three statements for any number of appends. Raises `MisfitError` unless all fit."""
+    """A few statements for any number of appends. Raises `MisfitError` unless all fit."""
     moves, before = _moves(appends), changed(db)
     run_all(db, MOVE, moves)
     if changed(db) - before != len(moves):
@@ -45,7 +52,17 @@ def append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
     run_all(db, ENTRY, entries)
     numbers = {(a.session, a.producer[0]): a.producer[1] for a in appends if a.producer}
     _number(db, [(*whose, number) for whose, number in numbers.items()])
+    _shelve(db, [(a.session, a.kept) for a in appends if a.kept])
     return [Written(a.session) for a in appends]
+
+
+def keep_all(db: Connection, keeps: Sequence[Keep]) -> list[Result]:
+    """Keep and forget for any number of changes. Raises `MisfitError` unless all fit."""
+    for session, t in {(keep.session, keep.t) for keep in keeps}:
+        if not _is_at(db, session, t):
+            raise MisfitError
+    _shelve(db, [(keep.session, keep.kept) for keep in keeps])
+    return [Written(keep.session) for keep in keeps]
 
 
 def _moves(appends: Sequence[Append]) -> list[tuple[int, int, int, int]]:
@@ -72,6 +89,8 @@ def apply(db: Connection, change: Change) -> Result:
             return _append(db, change)
         case Replace():
             return _replace(db, change)
+        case Keep():
+            return _keep(db, change)
         case Delete():
             return _delete(db, change)
 
@@ -79,6 +98,13 @@ def apply(db: Connection, change: Change) -> Result:
 def _append(db: Connection, change: Append) -> Result:
     try:
         return append_all(db, [change])[0]
+    except MisfitError:
+        return _elsewhere(db, change)
+
+
+def _keep(db: Connection, change: Keep) -> Result:
+    try:
+        return keep_all(db, [change])[0]
     except MisfitError:
         return _elsewhere(db, change)
 
@@ -92,6 +118,7 @@ def _replace(db: Connection, change: Replace) -> Result:
     db.execute("DELETE FROM log WHERE session = ?", (session,))
     _keep_snapshot(db, session, t, change.snapshot)
     _number(db, [(session, *change.producer)] if change.producer else [])
+    _shelve(db, [(session, change.kept)])
     return Written(session)
 
 
@@ -115,7 +142,7 @@ def _delete(db: Connection, change: Delete) -> Result:
     db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
     if changed(db) == before:
         return Conflict(no_session(change.session))
-    for table in ("snapshots", "log", "producers"):
+    for table in ("snapshots", "log", "producers", "kept"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
     return Written(change.session)
 
@@ -129,6 +156,18 @@ def _number(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:
     run_all(db, PRODUCER, [(*producer, crc(*producer)) for producer in producers])
 
 
-def _elsewhere(db: Connection, change: Append | Replace) -> Conflict:
+def _shelve(db: Connection, shelved: Sequence[tuple[int, Shelved]]) -> None:
+    """What is kept under each id after all of these, one after the other."""
+    last = {(session, name): row for session, kept in shelved for name, row in kept}
+    rows = [(*whose, *row) for whose, row in last.items() if row is not None]
+    run_all(db, KEPT, [(*row, checksums.of_kept(*row)) for row in rows])
+    run_all(db, FORGOTTEN, [whose for whose, row in last.items() if row is None])
+
+
+def _is_at(db: Connection, session: int, t: int) -> bool:
+    return bool(db.execute(THERE, (session, t)).fetchall())
+
+
+def _elsewhere(db: Connection, change: Append | Replace | Keep) -> Conflict:
     rows = db.execute("SELECT t FROM sessions WHERE id = ?", (change.session,)).fetchall()
     return Conflict(not_there(change, rows[0][0] if rows else None))

@@ -13,6 +13,7 @@ __all__ = [
     "of_entry",
     "of_groups",
     "of_head",
+    "of_kept",
     "of_name",
     "of_producer",
     "of_session",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 _ONE, _TWO, _THREE = Struct("<q").pack, Struct("<qq").pack, Struct("<qqq").pack
+_FOUR = Struct("<qqqq").pack
 
 
 def of_name(name: str) -> int:
@@ -56,3 +58,9 @@ def of_producer(session: int, producer: str, number: int) -> int:
 def of_groups(groups: int) -> int:
     """How many groups were written."""
     return crc32(_ONE(groups), 6)
+
+
+def of_kept(session: int, name: str, expires: int, learnt: int, blob: bytes) -> int:
+    """What is kept under an id."""
+    text = name.encode()
+    return crc32(blob, crc32(text, crc32(_FOUR(session, expires, learnt, len(text)), 7)))

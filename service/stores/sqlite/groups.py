@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from service.stores.sqlite import checksums
-from service.stores.sqlite.changes import MisfitError, Result, append_all, apply
+from service.stores.sqlite.changes import MisfitError, Result, append_all, apply, keep_all
 from service.stores.sqlite.connection import Connection
 from service.stores.sqlite.failures import DAMAGE, OF_ONE_CHANGE, code
-from service.stores.store import Append, Change, Conflict, Create, Damaged
+from service.stores.store import Append, Change, Conflict, Create, Damaged, Keep
 
 
 class DamageError(Exception):
@@ -39,11 +39,13 @@ def of_one_change(error: BaseException) -> bool:
 
 
 def together(db: Connection, group: Sequence[Change]) -> list[Result]:
-    """Apply a group, appends that follow each other at once. Raises one of `UNFIT`."""
+    """Apply a group; appends that follow each other go at once. Raises one of `UNFIT`."""
     results: list[Result] = []
     for kind, run in groupby(group, type):
         if kind is Append:
             results += append_all(db, [change for change in run if isinstance(change, Append)])
+        elif kind is Keep:
+            results += keep_all(db, [change for change in run if isinstance(change, Keep)])
         else:
             results += [apply(db, change) for change in run]
     return results

@@ -2,7 +2,7 @@
 
 Rows have checksums. A row that is missing has none, so there is a second sign of each: a name is
 found by two indexes, the log has to run up to t without a hole, the session says at what t its
-snapshot is and how many producers it has.
+snapshot is, how many producers it has and how much it keeps.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,15 @@ from service.stores.limits import not_text
 from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, Row
 from service.stores.sqlite.failures import ERRORS, passing
-from service.stores.store import Damaged, Entry, Listed, Stored
+from service.stores.store import Damaged, Entry, Kept, Listed, Stored
 
-HEAD = "SELECT id, name, config, t, snapshot_t, producers, crc, t_crc FROM sessions"
+HEAD = "SELECT id, name, config, t, snapshot_t, producers, kept, crc, t_crc FROM sessions"
 BY_NAME = f"{HEAD} INDEXED BY sessions_name WHERE name = ?"
 BY_HASH = f"{HEAD} INDEXED BY sessions_hash WHERE hash = ?"
 SNAPSHOT = "SELECT t, blob, crc FROM snapshots WHERE session = ?"
 LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? ORDER BY t"
 PRODUCERS = "SELECT producer, next, crc FROM producers WHERE session = ?"
+KEPT = "SELECT id, expires, learnt, blob, crc FROM kept WHERE session = ?"
 LIST = """SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions
           WHERE name > ? ORDER BY name"""
 NOT_READ = (AttributeError, TypeError, ValueError, checksums.NotPacked)
@@ -35,6 +36,7 @@ class Head(NamedTuple):
     t: int
     snapshot_t: int | None
     producers: int
+    kept: int
     crc: int
     t_crc: int
 
@@ -95,6 +97,7 @@ def _stored(db: Connection, head: Head) -> Stored:
         snapshot_t=snapshot_t,
         tail=_tail(db, head, snapshot_t),
         producers=_producers(db, head),
+        kept=_kept(db, head),
     )
 
 
@@ -129,6 +132,16 @@ def _producers(db: Connection, head: Head) -> dict[str, int]:
     if len(producers) != head.producers:
         raise Damaged(f"session {head.name}: {len(producers)} of {head.producers} producers")
     return producers
+
+
+def _kept(db: Connection, head: Head) -> dict[str, Kept]:
+    kept = {}
+    for name, expires, learnt, blob, crc in db.execute(KEPT, (head.id,)).fetchall():
+        _same(crc, checksums.of_kept(head.id, name, expires, learnt, blob), head, "what it keeps")
+        kept[name] = Kept(expires, bool(learnt), blob)
+    if len(kept) != head.kept:
+        raise Damaged(f"session {head.name}: {len(kept)} of the {head.kept} things it keeps")
+    return kept
 
 
 def _same(stored: int, computed: int, head: Head, what: str) -> None:

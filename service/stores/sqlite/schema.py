@@ -55,6 +55,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         f"INSERT INTO groups (one, written, crc) VALUES (1, 0, {of_groups(0)})",  # noqa: S608
     ),
+    (
+        """CREATE TABLE kept (
+            session INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            expires INTEGER NOT NULL CHECK (expires >= 0),
+            learnt INTEGER NOT NULL CHECK (learnt IN (0, 1)),
+            blob BLOB NOT NULL,
+            crc INTEGER NOT NULL,
+            PRIMARY KEY (session, id)
+        ) WITHOUT ROWID""",
+        "ALTER TABLE sessions ADD COLUMN kept INTEGER NOT NULL DEFAULT 0",
+        """CREATE TRIGGER kept_counted AFTER INSERT ON kept BEGIN
+            UPDATE sessions SET kept = kept + 1 WHERE id = new.session;
+        END""",
+        """CREATE TRIGGER kept_discounted AFTER DELETE ON kept BEGIN
+            UPDATE sessions SET kept = kept - 1 WHERE id = old.session;
+        END""",
+    ),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 

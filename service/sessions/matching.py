@@ -1,0 +1,135 @@
+"""Ids and what is kept under them: which are new, which labels are the first, what is wrong."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from llr.types import Vector
+from service.codec import Labels, Samples
+from service.problems import Problem
+from service.sessions.actor import Fresh, Pending, Session
+from service.sessions.shelf import cost, holds, mark
+from service.stores.store import Kept, Shelved
+
+NUMBER = np.dtype("<f8")
+MOST = 10
+"""How many ids a problem names."""
+
+
+def rows_of(X: Vector | None, n: int) -> list[bytes]:
+    """Each row as it is kept; nothing for models without features, where the id is all there is."""
+    return [b""] * n if X is None else [row.astype(NUMBER, copy=False).tobytes() for row in X]
+
+
+def samples_of(rows: Sequence[bytes], y: Vector) -> Samples:
+    """The samples of kept rows, all of one width, and their labels."""
+    numbers = np.frombuffer(b"".join(rows), NUMBER).astype(np.float64)
+    return Samples(numbers.reshape(len(rows), -1) if numbers.size else None, y)
+
+
+def width_of(session: Session, rows: Sequence[bytes]) -> int:
+    """The bytes of a row that fits; before dim is known the first one tells."""
+    if session.ahead is not None and session.ahead.dim is not None:
+        return session.ahead.dim * NUMBER.itemsize if session.features else 0
+    first = session.shelf.first
+    return len(rows[0] if first is None else first.blob)
+
+
+def new_rows(session: Session, ids: Sequence[str], rows: Sequence[bytes], now: int) -> Shelved:
+    """What is to be kept: all that is not kept yet. A Problem if not all of it can be."""
+    session.check()
+    new, taken, until = dict[str, Kept](), list[int](), now + session.label_ms
+    for place, (name, row) in enumerate(zip(ids, rows, strict=True)):
+        known = new.get(name) or session.shelf.get(name)
+        if known is None:
+            new[name] = Kept(until, False, row)
+        elif not holds(known, row):
+            taken.append(place)
+    if taken:
+        detail = "stands for another x"
+        errors = [_told(f"/ids/{place}", ids[place], detail) for place in taken[:MOST]]
+        raise Problem("id-taken", "nothing was kept: each x needs an id of its own", errors)
+    _check_width(session, rows)
+    return (*_made_room(session, new, now), *new.items())
+
+
+def first_labels(
+    session: Session, labels: Labels, if_match: int | None, now: int
+) -> Fresh | Pending:
+    """The samples whose labels came for the first time. A Problem if an id is not known."""
+    session.check(if_match)
+    fresh, unknown, found = dict[str, int](), list[int](), list[bytes]()
+    for place, name in enumerate(labels.ids):
+        kept = session.shelf.get(name)
+        if kept is None:
+            unknown.append(place)
+        elif not kept.learnt and name not in fresh:
+            fresh[name] = place
+            found.append(kept.blob)
+    if unknown:
+        raise _not_found(session, labels, unknown)
+    if not found:
+        return session.nothing_new(labels.y.size)
+    places = list(fresh.values())
+    _check_found(session, labels, found, places)
+    until = now + session.label_ms
+    learnt = [Kept(until, True, mark(row)) for row in found]
+    kept_on = tuple(zip(fresh, learnt, strict=True))
+    return Fresh(samples_of(found, labels.y[places]), places, None, kept_on)
+
+
+def _check_width(session: Session, rows: Sequence[bytes]) -> None:
+    width = width_of(session, rows)
+    for place, row in enumerate(rows):
+        if len(row) != width:
+            detail = f"has {_features(len(row))} features, not the {_features(width)} of the others"
+            raise Problem("invalid", detail, [{"pointer": f"/x/{place}", "detail": detail}])
+
+
+def _check_found(
+    session: Session, labels: Labels, rows: Sequence[bytes], places: Sequence[int]
+) -> None:
+    """What was kept before dim was known may not fit."""
+    width = width_of(session, rows)
+    for place, row in zip(places, rows, strict=True):
+        if len(row) != width:
+            detail = f"its x has {_features(len(row))} features, the session {_features(width)}"
+            told = _told(f"/{place}/id", labels.ids[place], detail)
+            raise Problem("invalid", f"{told['id']}: {detail}", [told])
+
+
+def _made_room(session: Session, new: dict[str, Kept], now: int) -> Shelved:
+    """What has to be forgotten so that there is room: ids that were learnt, never what waits."""
+    shelf, most = session.shelf, session.settings.max_kept
+    missing = shelf.nbytes + sum(cost(name, row) for name, row in new.items()) - most
+    if not new or missing <= 0:
+        return ()
+    known = shelf.known_longest(max(missing, most // 16))  # more than needed: it is a long search
+    found = sum(cost(name, row) for name in known if (row := shelf.get(name)))
+    if found < missing:
+        first = shelf.first_due
+        wait = 1 if first is None else max(1, math.ceil((first - now) / 1000))
+        detail = f"this session keeps at most {most} bytes for late labels: send the labels first"
+        raise Problem("too-many", detail, headers={"Retry-After": f"{wait}"})
+    return tuple((name, None) for name in known)
+
+
+def _not_found(session: Session, labels: Labels, unknown: Sequence[int]) -> Problem:
+    ids, detail = labels.ids, "unknown or expired"
+    errors = [_told(f"/{place}/id", ids[place], detail) for place in unknown[:MOST]]
+    named = ", ".join(error["id"] for error in errors)
+    seconds = f"{session.label_ms / 1000:g}"
+    return Problem(
+        "id-not-found",
+        f"{named}: {detail}; x is kept for {seconds} seconds. Nothing of this body was learnt",
+        errors,
+    )
+
+
+def _told(pointer: str, name: str, detail: str) -> dict[str, str]:
+    return {"pointer": pointer, "id": name, "detail": detail}
+
+
+def _features(nbytes: int) -> int:
+    return nbytes // NUMBER.itemsize
