@@ -92,8 +92,10 @@ def _travelling(net: float, log_eta: float, start: float | None) -> EtaStatus:
     said = f"eta still {way}, {_times(net)} over the last half of the samples"
     if start is None or (log_eta - start) * net < 0.0 or abs(log_eta - start) < FAR:
         return EtaStatus("travelling", said)
-    wrong = "small" if net > 0.0 else "large"
-    said += f": eta0 was too {wrong}, {math.exp(log_eta):.2g} would have been a better start"
+    wrong, least = ("small", "at least") if net > 0.0 else ("large", "at most")
+    said += (
+        f": eta0 was too {wrong}, {least} {math.exp(log_eta):.2g} would have been a better start"
+    )
     return EtaStatus("travelling", said)
 
 
