@@ -1,5 +1,6 @@
 """What tests of the service share: an app on a store of its own, and a way to talk to it."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,9 @@ from starlette.testclient import TestClient
 
 from service.app import App
 from service.settings import Settings
+
+# bench is not installed; last, so that it hides no other copy of what is
+sys.path.append(str(Path(__file__).parent.parent))
 
 
 @pytest.fixture
