@@ -74,9 +74,7 @@ def report(console: Console, results: list[Result]) -> None:
     for name, meaning in NOTES.items():
         notes.add_row(name, meaning, style="dim")
     if any(row.experiment.algorithm == AUTO for row in results):
-        notes.add_row(
-            AUTO, "predicts by a vote in which theta is one voice: look at its regret", style="dim"
-        )
+        notes.add_row(AUTO, "needs no eta0; predicts with an intercept beside theta", style="dim")
     if any(row.outcome == "diverged" for row in results):
         notes.add_row("diverged", DIVERGED, style="red")
     console.print(table, "", notes, highlight=False)
