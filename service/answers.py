@@ -7,7 +7,8 @@ import orjson
 from llr import EtaStatus, Learner
 from llr.eta_status import of as judged
 from service.replies import Answer
-from service.sessions.actor import Learnt, Session
+from service.sessions.actor import Session
+from service.sessions.batch import Learnt
 
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from service.problems import Problem
-from service.sessions.actor import MOST_SAMPLES, PRODUCER, Ticket
+from service.sessions.batch import Ticket
+from service.sessions.producers import MOST_SAMPLES, PRODUCER
 
 
 class Asked(NamedTuple):

@@ -9,7 +9,7 @@ from service.problems import Problem
 from service.routes.asked import asked_of
 from service.schemas import Answer
 from service.sessions import late
-from service.sessions.actor import in_thread_if_long
+from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from service.problems import Problem
 from service.routes.asked import number
 from service.routes.samples import DECODERS, JSON, NPY, by_pointer, decoded
-from service.sessions.actor import Pending, Session, Ticket
+from service.sessions.actor import Session
+from service.sessions.batch import Pending, Ticket
 from service.sessions.hub import Hub
 
 SEQ, INNER = rb'\s*"seq"\s*:\s*(?P<seq>[^\s,}"]+)\s*', rb'\s*"samples"\s*:(?P<samples>.*)'

@@ -10,8 +10,9 @@ from service.keys import ROLE, Role, require
 from service.problems import Problem
 from service.schemas import Prediction
 from service.sessions import late
-from service.sessions.actor import Session, in_thread_if_long
+from service.sessions.actor import Session
 from service.sessions.matching import rows_of
+from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
 ALONE = {"/ids/0": "/id", "/x/0": "/x"}

@@ -18,8 +18,9 @@ from service.problems import Problem
 from service.replies import Answer
 from service.routes.asked import asked_of
 from service.routes.streamed import Streamed
-from service.sessions.actor import Session, in_thread_if_long
+from service.sessions.actor import Session
 from service.sessions.hub import Hub
+from service.sessions.waiting import in_thread_if_long
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
 Decoder = Callable[[bytes, bool], Samples]

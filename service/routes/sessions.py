@@ -8,8 +8,8 @@ from pydantic_core import from_json
 from service import answers
 from service.context import Here, Name, Named
 from service.schemas import ProducerState, SessionPage, SessionState
-from service.sessions.actor import PRODUCER
 from service.sessions.config import SessionConfig
+from service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 

@@ -9,7 +9,7 @@ from service import answers
 from service.context import Here, Name, Named
 from service.problems import Problem
 from service.schemas import SessionState, Snapshot
-from service.sessions.actor import MOST_SAMPLES, PRODUCER
+from service.sessions.producers import MOST_SAMPLES, PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 FORMAT = 1

@@ -19,7 +19,8 @@ from service.problems import Problem
 from service.routes.asked import opened_with
 from service.routes.message import Message, Numbers, begin
 from service.routes.window import Window
-from service.sessions.actor import Pending, Session
+from service.sessions.actor import Session
+from service.sessions.batch import Pending
 
 log = logging.getLogger("service")
 

@@ -15,7 +15,8 @@ from service.limits import stream_body
 from service.problems import Problem
 from service.replies import Answer
 from service.routes.asked import Asked
-from service.sessions.actor import Learnt, Pending, Session, Ticket
+from service.sessions.actor import Session
+from service.sessions.batch import Learnt, Pending, Ticket
 
 NDJSON = b"application/x-ndjson"
 SOON, ENOUGH = 0.002, 256 * 1024

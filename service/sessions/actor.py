@@ -6,87 +6,26 @@ fails the session is dropped, never patched: the next touch loads what the store
 """
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from llr import Learner, Outcome, SampleError
-from service.codec import Samples, pack_samples
+from llr import Learner, Outcome
+from service.codec import Samples
 from service.metrics import Metrics
 from service.problems import Problem
-from service.sessions.committer import Committer, Receipt
+from service.sessions.batch import Find, Fresh, Learnt, Pending, Ticket
+from service.sessions.committer import Receipt
 from service.sessions.config import SessionConfig
+from service.sessions.journal import Journal
+from service.sessions.producers import new_of
 from service.sessions.shelf import Shelf
+from service.sessions.step import advice, learn
+from service.sessions.turns import Turns
+from service.sessions.waiting import LONG, RETRY, durable, to_the_end
 from service.settings import Settings
-from service.stores.store import (
-    Append,
-    Conflict,
-    Keep,
-    Replace,
-    Shelved,
-    StoreError,
-    StoreFull,
-    Written,
-)
-
-R = TypeVar("R")
-
-LONG = 100_000
-"""Bytes of a batch above which learning leaves the event loop for a thread."""
-
-RETRY = {"Retry-After": "1"}
-PRODUCER = re.compile(r"[\x21-\x7e]{1,128}")
-MOST_SAMPLES = 2**53
-
-
-@dataclass(frozen=True)
-class Ticket:
-    """What a producer says about a batch: who sends it, the number of its first sample."""
-
-    producer: str
-    seq: int
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """What came of a batch: the learner after it, and how many samples were new."""
-
-    learner: Learner
-    accepted: int
-    duplicate: bool
-    predictions: Any = None
-
-
-@dataclass(frozen=True)
-class Pending:
-    """A batch that was learnt and waits for the store."""
-
-    learnt: Learnt
-    commit: Receipt[Any] | None
-
-
-class Fresh(NamedTuple):
-    """Samples that were not learnt before, and what is stored along with them.
-
-    Attributes:
-        samples: the samples.
-        places: where each of them stands in the body it came in.
-        producer: whose they are, and the number of its next one.
-        kept: what becomes of the ids they were kept under.
-    """
-
-    samples: Samples
-    places: Sequence[int]
-    producer: tuple[str, int] | None = None
-    kept: Shelved = ()
-
-
-Find = Callable[[], Fresh | Pending]
-"""How the samples of a step are found when its turn has come; Pending if none of them are new."""
+from service.stores.store import Shelved, Written
 
 
 class Event(NamedTuple):
@@ -108,6 +47,8 @@ class Session:
             whose dim was left out. Never learns: what runs ahead is a view of it.
         producers: for each producer, the number of its next sample.
         shelf: what is kept for late labels.
+        journal: its way to the store.
+        turns: those who wait for it.
         changed: set and replaced whenever `published` moves or the session diverges, for those
             who watch.
         event: what those who watch were told last.
@@ -120,9 +61,8 @@ class Session:
         session: int,
         learner: Learner | None,
         producers: dict[str, int],
-        tail: int,
         shelf: Shelf,
-        committer: Committer,
+        journal: Journal,
         metrics: Metrics,
         settings: Settings,
         clock: Callable[[], float],
@@ -137,12 +77,9 @@ class Session:
         self.gone = False
         self.diverged = False
         self._learner = learner
-        self._tail = tail
         self.metrics, self.settings = metrics, settings
-        self._committer, self._clock = committer, clock
-        self._turn = asyncio.Lock()
-        self._waiting = self._queued = 0
-        self.last: Receipt[Any] | None = None
+        self.journal, self._clock = journal, clock
+        self.turns = Turns(settings.max_queue)
 
     @property
     def t(self) -> int:
@@ -152,7 +89,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether somebody waits for it or watches it."""
-        return bool(self._waiting or self.watchers)
+        return bool(self.turns.waiting or self.watchers)
 
     @property
     def nbytes(self) -> int:
@@ -197,16 +134,16 @@ class Session:
         A later block of a request is `admitted`: it does not queue behind its own first ones.
         """
         if not admitted:
-            self._admit()
-        self._waiting += 1
+            self.turns.admit()
+        self.turns.waiting += 1
         find = partial(self._fresh, samples, ticket, if_match)
         try:
-            if samples.nbytes < LONG and not self._queued:
+            if samples.nbytes < LONG and not self.turns.queued:
                 return self._step(find, predictions)
-            async with self.line():
+            async with self.turns.line():
                 return await self.go(find, samples.nbytes, predictions)
         except BaseException:
-            self._waiting -= 1
+            self.turns.waiting -= 1
             raise
 
     async def finish(self, pending: Pending) -> Learnt:
@@ -216,33 +153,13 @@ class Session:
                 await durable(pending.commit)
             return pending.learnt
         finally:
-            self._waiting -= 1
+            self.turns.waiting -= 1
 
     async def settled(self) -> None:
         """Wait until all that was learnt is durable."""
-        async with self.line():
-            if self.last is not None:
-                await durable(self.last)
-
-    @contextmanager
-    def attended(self) -> Iterator[None]:
-        """While somebody waits for the session, as one of so many."""
-        self._admit()
-        self._waiting += 1
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-
-    @asynccontextmanager
-    async def line(self) -> AsyncIterator[None]:
-        """Queue for the session; inside it is one's turn."""
-        self._queued += 1
-        try:
-            async with self._turn:
-                yield
-        finally:
-            self._queued -= 1
+        async with self.turns.line():
+            if self.journal.last is not None:
+                await durable(self.journal.last)
 
     async def go(self, find: Find, nbytes: int, predictions: bool) -> Pending:
         """At one's turn, learn ahead of the store; from many bytes in a thread."""
@@ -255,9 +172,9 @@ class Session:
         self.check()
         self.shelf.put(kept)
         at = self._learner.t if self._learner else 0
-        self.last = self._committer.commit(Keep(self.id, at, kept))
-        self.last.then(partial(self._committed, self._learner))
-        return self.last
+        commit = self.journal.kept(at, kept)
+        commit.then(partial(self._committed, self._learner))
+        return commit
 
     def check(self, if_match: int | None = None) -> None:
         """Refuse to go on if this copy was dropped, or is not where it is expected to be."""
@@ -271,17 +188,13 @@ class Session:
         self.gone = True
         self.wake()
 
-    def _admit(self) -> None:
-        if self._waiting >= self.settings.max_queue:
-            raise Problem("unavailable", "too many requests wait for this session", headers=RETRY)
-
     def _step(self, find: Find, predictions: bool) -> Pending:
         """Learn on the copy that runs ahead, and queue the commit."""
         fresh = find()
         if isinstance(fresh, Pending):
             return fresh
         ahead, started = self._view(fresh.samples), time.perf_counter()
-        outcome = _run(ahead, fresh, predictions)
+        outcome = learn(ahead, fresh, predictions)
         return self._taken(ahead, fresh, outcome, started)
 
     async def _long_step(self, find: Find, predictions: bool) -> Pending:
@@ -290,7 +203,7 @@ class Session:
         if isinstance(fresh, Pending):
             return fresh
         ahead, started = self._view(fresh.samples), time.perf_counter()
-        outcome = await to_the_end(asyncio.to_thread(_run, ahead, fresh, predictions))
+        outcome = await to_the_end(asyncio.to_thread(learn, ahead, fresh, predictions))
         self.check()  # it may have been dropped meanwhile
         return self._taken(ahead, fresh, outcome, started)
 
@@ -304,7 +217,7 @@ class Session:
         """What comes of so many samples none of which are new."""
         if self._learner is None:
             raise Problem("invalid", "the first batch of a session without dim is empty")
-        return Pending(Learnt(self._learner, 0, sent > 0), self.last)
+        return Pending(Learnt(self._learner, 0, sent > 0), self.journal.last)
 
     def _taken(self, ahead: Learner, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
         """What was learnt becomes the session's, and its commit is queued."""
@@ -313,7 +226,7 @@ class Session:
             self.diverged = True
             self.wake()
             self.metrics.diverged()
-            raise Problem("diverged", _advice(at + outcome.accepted), t=at)
+            raise Problem("diverged", advice(at + outcome.accepted), t=at)
         n = fresh.samples.n
         self.metrics.learnt(n, time.perf_counter() - started)
         self._learner, self.diverged = ahead, False
@@ -321,45 +234,17 @@ class Session:
             self.producers[fresh.producer[0]] = fresh.producer[1]
         if fresh.kept:
             self.shelf.put(fresh.kept)
-        self.last = self._commit(ahead, at, fresh)
-        self.last.then(partial(self._committed, ahead))
-        return Pending(Learnt(ahead, n, False, outcome.predictions), self.last)
+        commit = self.journal.learnt(ahead, at, fresh)
+        commit.then(partial(self._committed, ahead))
+        return Pending(Learnt(ahead, n, False, outcome.predictions), commit)
 
     def _fresh(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None
     ) -> Fresh | Pending:
         """The samples that were not learnt before."""
         self.check(if_match)
-        n = samples.n
-        if ticket is None:
-            return Fresh(samples, range(n)) if n else self.nothing_new(n)
-        expected = self.producers.get(ticket.producer, 0)
-        if ticket.seq > expected:
-            raise Problem(
-                "sequence-gap",
-                f"producer {ticket.producer!r} is at {expected}: send from there",
-                expected=expected,
-            )
-        if (
-            ticket.producer not in self.producers
-            and len(self.producers) >= self.settings.max_producers
-        ):
-            raise Problem("too-many", "this session has its most producers", headers=RETRY)
-        known = expected - ticket.seq
-        if known >= n:
-            return self.nothing_new(n)
-        return Fresh(samples.after(known), range(known, n), (ticket.producer, ticket.seq + n))
-
-    def _commit(self, learner: Learner, at: int, fresh: Fresh) -> Receipt[Any]:
-        """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
-        samples, also = fresh.samples, (fresh.producer, fresh.kept)
-        size, most = samples.nbytes, learner.nbytes
-        if size > most or self._tail + size > 2 * most + 4096:
-            self._tail = 0
-            return self._committer.commit(Replace(self.id, at, samples.n, learner.pack(), *also))
-        self._tail += size
-        blob = pack_samples(samples)
-        return self._committer.commit(Append(self.id, at, samples.n, blob, *also))
+        most = self.settings.max_producers
+        return new_of(samples, ticket, self.producers, most) or self.nothing_new(samples.n)
 
     def _committed(self, learner: Learner | None, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""
@@ -378,50 +263,3 @@ class Session:
         if self.watchers:
             self.changed.set()
             self.changed = asyncio.Event()
-
-
-def _run(learner: Learner, fresh: Fresh, predictions: bool) -> Outcome:
-    """Learn; what is wrong with a sample is told by its place."""
-    try:
-        return learner.learn(*fresh.samples.arguments, predictions=predictions)
-    except SampleError as wrong:
-        number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
-        errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
-        raise Problem("invalid", f"{wrong}", errors) from None
-
-
-async def durable(commit: Receipt[Any]) -> None:
-    """Wait for the store. Cancelling the one who waits does not cancel the commit."""
-    try:
-        written = await commit.wait()
-    except StoreFull as full:
-        raise Problem("disk-full", "nothing was stored: make room, then send again") from full
-    except StoreError as failure:
-        detail = "the store failed: send the same again, with its producer and seq"
-        raise Problem("unavailable", detail, headers=RETRY) from failure
-    if isinstance(written, Conflict):
-        raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
-
-
-async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
-    """Wait for work that cannot be called off; who is cancelled meanwhile waits for it first."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
-async def in_thread_if_long(body: bytes, work: Callable[..., R], *arguments: Any) -> R:
-    """Work on a body; on a long one in a thread, so that others are served meanwhile."""
-    if len(body) < LONG // 2:
-        return work(*arguments)
-    return await asyncio.to_thread(work, *arguments)
-
-
-def _advice(at: int) -> str:
-    return (
-        f"sample {at} of the session would make it leave the finite numbers; nothing of this body "
-        "was learnt. Create the session again with a smaller eta0, or scale the samples"
-    )

@@ -13,10 +13,12 @@ from service.codec import unpack_samples
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late
-from service.sessions.actor import RETRY, Session
+from service.sessions.actor import Session
 from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
+from service.sessions.journal import Journal
 from service.sessions.shelf import Shelf
+from service.sessions.waiting import RETRY
 from service.settings import Settings
 from service.stores.store import (
     Conflict,
@@ -221,9 +223,8 @@ class Hub:
             number,
             learner,
             producers,
-            tail,
             Shelf(kept),
-            self._committer,
+            Journal(number, tail, self._committer),
             self._metrics,
             self._settings,
             self._clock,

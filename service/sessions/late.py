@@ -13,8 +13,10 @@ import numpy as np
 
 from service.codec import Labels
 from service.problems import Problem
-from service.sessions.actor import Fresh, Learnt, Session, durable
+from service.sessions.actor import Session
+from service.sessions.batch import Fresh, Learnt
 from service.sessions.matching import first_labels, new_rows, samples_of, width_of
+from service.sessions.waiting import durable
 from service.stores.store import Shelved
 
 log = logging.getLogger("service")
@@ -30,11 +32,11 @@ async def keep(session: Session, ids: Sequence[str], rows: Sequence[bytes]) -> N
         rows: as `matching.rows_of` makes them.
     """
     now = session.now()
-    with session.attended():
-        async with session.line():
+    with session.turns.attended():
+        async with session.turns.line():
             await _sweep(session, now)
             new = new_rows(session, ids, rows, now)
-            commit = session.keep(new) if new else session.last
+            commit = session.keep(new) if new else session.journal.last
         if commit is not None:
             await durable(commit)
     session.metrics.kept(sum(row is not None for _, row in new))
@@ -47,8 +49,8 @@ async def label(
     now = session.now()
     find = partial(first_labels, session, labels, if_match, now)
     nbytes = labels.y.nbytes * (1 + (session.ahead.dim or 0 if session.ahead else 0))
-    with session.attended():
-        async with session.line():
+    with session.turns.attended():
+        async with session.turns.line():
             await _sweep(session, now)
             pending = await session.go(find, nbytes, predictions)
         if pending.commit is not None:
@@ -59,7 +61,7 @@ async def label(
 
 async def sweep(session: Session) -> None:
     """Forget what has expired, or learn it with the label for that; returns when it is durable."""
-    async with session.line():
+    async with session.turns.line():
         await _sweep(session, session.now())
     await session.settled()
 

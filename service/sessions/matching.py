@@ -8,7 +8,8 @@ import numpy as np
 from llr.types import Vector
 from service.codec import Labels, Samples
 from service.problems import Problem
-from service.sessions.actor import Fresh, Pending, Session
+from service.sessions.actor import Session
+from service.sessions.batch import Fresh, Pending
 from service.sessions.shelf import cost, holds, mark
 from service.stores.store import Kept, Shelved
 

@@ -1,0 +1,56 @@
+"""A batch on its way through a session: what is said of it, what is new in it, what came of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from llr import Learner
+from service.codec import Samples
+from service.sessions.committer import Receipt
+from service.stores.store import Shelved
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What a producer says about a batch: who sends it, the number of its first sample."""
+
+    producer: str
+    seq: int
+
+
+class Fresh(NamedTuple):
+    """Samples that were not learnt before, and what is stored along with them.
+
+    Attributes:
+        samples: the samples.
+        places: where each of them stands in the body it came in.
+        producer: whose they are, and the number of its next one.
+        kept: what becomes of the ids they were kept under.
+    """
+
+    samples: Samples
+    places: Sequence[int]
+    producer: tuple[str, int] | None = None
+    kept: Shelved = ()
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of a batch: the learner after it, and how many samples were new."""
+
+    learner: Learner
+    accepted: int
+    duplicate: bool
+    predictions: Any = None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A batch that was learnt and waits for the store."""
+
+    learnt: Learnt
+    commit: Receipt[Any] | None
+
+
+Find = Callable[[], Fresh | Pending]
+"""How the samples of a step are found when its turn has come; Pending if none of them are new."""

@@ -1,0 +1,23 @@
+"""The step of a session: its learner learns, and what is wrong is told in the caller's terms."""
+
+from llr import Learner, Outcome, SampleError
+from service.problems import Problem
+from service.sessions.batch import Fresh
+
+
+def learn(learner: Learner, fresh: Fresh, predictions: bool) -> Outcome:
+    """Learn; what is wrong with a sample is told by its place."""
+    try:
+        return learner.learn(*fresh.samples.arguments, predictions=predictions)
+    except SampleError as wrong:
+        number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
+        errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
+        raise Problem("invalid", f"{wrong}", errors) from None
+
+
+def advice(at: int) -> str:
+    """What to do when the sample at t makes a session diverge."""
+    return (
+        f"sample {at} of the session would make it leave the finite numbers; nothing of this body "
+        "was learnt. Create the session again with a smaller eta0, or scale the samples"
+    )

@@ -1,0 +1,46 @@
+"""Waiting for the store, and for work that is done in a thread."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from service.problems import Problem
+from service.sessions.committer import Receipt
+from service.stores.store import Conflict, StoreError, StoreFull
+
+R = TypeVar("R")
+
+LONG = 100_000
+"""Bytes of a batch above which learning leaves the event loop for a thread."""
+
+RETRY = {"Retry-After": "1"}
+
+
+async def durable(commit: Receipt[Any]) -> None:
+    """Wait for the store. Cancelling the one who waits does not cancel the commit."""
+    try:
+        written = await commit.wait()
+    except StoreFull as full:
+        raise Problem("disk-full", "nothing was stored: make room, then send again") from full
+    except StoreError as failure:
+        detail = "the store failed: send the same again, with its producer and seq"
+        raise Problem("unavailable", detail, headers=RETRY) from failure
+    if isinstance(written, Conflict):
+        raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
+
+
+async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
+    """Wait for work that cannot be called off; who is cancelled meanwhile waits for it first."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def in_thread_if_long(body: bytes, work: Callable[..., R], *arguments: Any) -> R:
+    """Work on a body; on a long one in a thread, so that others are served meanwhile."""
+    if len(body) < LONG // 2:
+        return work(*arguments)
+    return await asyncio.to_thread(work, *arguments)
