@@ -556,7 +556,7 @@ def served_of(store: Store, whole: Dump, where: str) -> dict[str, Stored]:
             assert loaded == stored, (where, name)
             healthy[name] = loaded
     with suppress(StoreError):
-        for name, config, t in store.list("", 99):
+        for name, config, t, _ in store.list("", 99):
             stored = whole[name]
             assert stored, where
             assert (stored.config, stored.t) == (config, t), where

@@ -23,11 +23,11 @@ def unfit(change: Change) -> str | None:
     if isinstance(change, Create):
         return _start(change) or _producers(change.producers.items())
     if isinstance(change, Keep):
-        return _numbers(change.session, change.t) or _shelved(change.kept)
+        return _numbers(change.session, change.t, *change.fence) or _shelved(change.kept)
     least = 1 if isinstance(change, Append) else 0
     if change.n < least:
         return f"n is {change.n}, it has to be at least {least}"
-    wrong = _numbers(change.session, change.t, change.t + change.n)
+    wrong = _numbers(change.session, change.t, change.t + change.n, *change.fence)
     named = _producers([change.producer] if change.producer else [])
     return wrong or named or _shelved(change.kept)
 
@@ -37,7 +37,7 @@ def _start(change: Create) -> str | None:
         return "a session needs a name"
     if change.t and change.snapshot is None:
         return f"a session that starts at {change.t} needs a snapshot"
-    return not_text(change.name) or _numbers(change.t)
+    return not_text(change.name) or _numbers(change.t, change.stamp)
 
 
 def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
@@ -70,6 +70,8 @@ def not_there(change: Append | Replace | Keep, t: int | None) -> str:
     """The reason of a conflict over a session that is at t, None if there is no such session."""
     if t is None:
         return no_session(change.session)
+    if t == change.t:
+        return f"session {change.session} was changed at {t}"
     return f"session {change.session} is at {t}, not at {change.t}"
 
 

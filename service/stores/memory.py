@@ -31,6 +31,7 @@ class _Session:
     t: int
     snapshot: bytes | None
     snapshot_t: int
+    stamp: int
     tail: list[Entry] = field(default_factory=list)
     producers: dict[str, int] = field(default_factory=dict)
     shelf: dict[str, Kept] = field(default_factory=dict)
@@ -79,13 +80,14 @@ class Memory:
             tail=tuple(kept.tail),
             producers=dict(kept.producers),
             kept=dict(kept.shelf),
+            stamp=kept.stamp,
         )
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order."""
         start = bisect_right(self._names, after)
         found = (self._sessions[self._ids[name]] for name in self._names[start : start + limit])
-        return [Listed(kept.name, kept.config, kept.t) for kept in found]
+        return [Listed(kept.name, kept.config, kept.t, kept.stamp) for kept in found]
 
     def count(self) -> int:
         """How many sessions there are."""
@@ -110,15 +112,17 @@ class Memory:
         self._last += 1
         self._ids[change.name] = self._last
         insort(self._names, change.name)
-        kept = _Session(change.name, change.config, change.t, change.snapshot, change.t)
+        start = change.t, change.snapshot, change.t, change.stamp
+        kept = _Session(change.name, change.config, *start)
         kept.producers.update(change.producers)
         self._sessions[self._last] = kept
         return Written(self._last)
 
     def _go_on(self, change: Append | Replace | Keep) -> Written | Conflict:
         kept = self._sessions.get(change.session)
-        if kept is None or kept.t != change.t:
+        if kept is None or (kept.t, kept.stamp) != (change.t, change.fence.was):
             return Conflict(not_there(change, kept.t if kept else None))
+        kept.stamp = change.fence.stamp
         if not isinstance(change, Keep):
             _learn(kept, change)
         for name, row in change.kept:

@@ -6,7 +6,7 @@ numbers and bytes; what the bytes mean is the sessions' business.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class StoreError(Exception):
@@ -59,6 +59,26 @@ Shelved = tuple[tuple[str, Kept | None], ...]
 """Ids, each with what is kept under it from now on; None to forget it."""
 
 
+class Fence(NamedTuple):
+    """Which change a change follows, where several processes share a store.
+
+    Every change of a session has a stamp, a number no other has. Where a session is (t) does not
+    tell which samples took it there, and what is kept for labels does not move it; its last stamp
+    tells all of that. A store that one process has for itself may leave stamps out.
+
+    Attributes:
+        was: the stamp of the change before, 0 if that has none.
+        stamp: that of the change itself.
+    """
+
+    was: int = 0
+    stamp: int = 0
+
+
+FREE = Fence()
+"""The fence of a change that is not to be told from others."""
+
+
 @dataclass(frozen=True)
 class Stored:
     """All that is known of a session.
@@ -72,6 +92,7 @@ class Stored:
         tail: samples learnt since, in order, without holes up to t.
         producers: for each producer, the number of its next sample.
         kept: for each id, what is kept under it.
+        stamp: that of its last change, 0 if the store keeps none.
     """
 
     id: int
@@ -82,6 +103,7 @@ class Stored:
     tail: tuple[Entry, ...]
     producers: Mapping[str, int]
     kept: Mapping[str, Kept] = field(default_factory=dict)
+    stamp: int = 0
 
 
 class Listed(NamedTuple):
@@ -90,6 +112,14 @@ class Listed(NamedTuple):
     name: str
     config: bytes
     t: int
+    stamp: int = 0
+
+
+class Head(NamedTuple):
+    """Which session has a name at present, and the stamp of its last change."""
+
+    session: int
+    stamp: int
 
 
 @dataclass(frozen=True)
@@ -101,11 +131,14 @@ class Create:
     t: int = 0
     snapshot: bytes | None = None
     producers: Mapping[str, int] = field(default_factory=dict)
+    stamp: int = 0
 
 
 @dataclass(frozen=True)
 class Append:
     """Samples learnt from t on go to the log. A conflict if the session is not at t.
+
+    It also is one if the last change of the session is not that of the fence, here and below.
 
     `producer` is whose samples they were and the number of its next one; `kept` is what becomes of
     the ids whose labels they had.
@@ -117,6 +150,7 @@ class Append:
     blob: bytes
     producer: tuple[str, int] | None = None
     kept: Shelved = ()
+    fence: Fence = FREE
 
 
 @dataclass(frozen=True)
@@ -129,6 +163,7 @@ class Replace:
     snapshot: bytes
     producer: tuple[str, int] | None = None
     kept: Shelved = ()
+    fence: Fence = FREE
 
 
 @dataclass(frozen=True)
@@ -138,6 +173,7 @@ class Keep:
     session: int
     t: int
     kept: Shelved
+    fence: Fence = FREE
 
 
 @dataclass(frozen=True)
@@ -187,4 +223,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of the store."""
+        ...
+
+
+@runtime_checkable
+class Shared(Store, Protocol):
+    """A store that other processes change too: it keeps fences, and tells them."""
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """Which sessions have these names at present; names of none are left out."""
         ...

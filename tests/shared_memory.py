@@ -1,0 +1,36 @@
+"""A store in memory that several services of one process share, as replicas share a database."""
+
+import threading
+from collections.abc import Mapping, Sequence
+
+from service.stores.memory import Memory
+from service.stores.store import Change, Conflict, Head, Listed, Stored, Written
+
+
+class SharedMemory(Memory):
+    """One call at a time, from whatever thread. Closing it leaves it to the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        """Apply a group of changes, each for itself."""
+        with self._lock:
+            return super().write(group)
+
+    def load(self, name: str) -> Stored | None:
+        """All that is known of a session, None if there is none."""
+        with self._lock:
+            return super().load(name)
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order."""
+        with self._lock:
+            return super().list(after, limit)
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """Which sessions have these names at present."""
+        with self._lock:
+            found = {name: self._ids[name] for name in names if name in self._ids}
+            return {name: Head(id_, self._sessions[id_].stamp) for name, id_ in found.items()}
