@@ -4,17 +4,20 @@ from typing import Annotated
 
 import typer
 
-import llr
-from clients.catalog import catalog
-from clients.demo import demo
-from clients.doctor import doctor
-from clients.figures.command import figures
-from clients.keys import keys
-from clients.push import push
-from clients.replay.command import replay
-from clients.serve import serve
-from clients.sessions import app as sessions
-from clients.watch import watch
+from clients.interruption import quiet
+
+with quiet():  # these take a second
+    import llr
+    from clients.catalog import catalog
+    from clients.demo import demo
+    from clients.doctor import doctor
+    from clients.figures.command import figures
+    from clients.keys import keys
+    from clients.push import push
+    from clients.replay.command import replay
+    from clients.serve import serve
+    from clients.sessions import app as sessions
+    from clients.watch import watch
 
 app = typer.Typer(
     name="llr",
@@ -55,5 +58,5 @@ app.command()(keys)
 
 
 def main() -> None:
-    """Run the command line: exits 0 when done, 2 when it was called wrongly."""
+    """Run the command line: exits 0 when done, 2 when it was called wrongly, 130 on Ctrl-C."""
     app(prog_name="llr")

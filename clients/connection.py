@@ -12,11 +12,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from clients import Client, LLRError, Unreachable
+from clients.interruption import STOPPED
+from clients.sdk.address import address
 from clients.sdk.handle import NAME
 from clients.sdk.retries import Clock
-from clients.sdk.wire import KEY, address
+from clients.sdk.wire import KEY
 
-REFUSED, USAGE, UNREACHABLE, STOPPED = 1, 2, 3, 130
+REFUSED, USAGE, UNREACHABLE = 1, 2, 3
 LOCAL = "http://127.0.0.1:8080"
 SHORT, LONG = 3.0, 300.0
 """Seconds of trying again: for those who look at their terminal, for those who send much."""

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from clients import Client, LLRError
-from clients.connection import REFUSED, STOPPED, BadData, end
+from clients.connection import REFUSED, BadData, end
+from clients.interruption import STOPPED
 from clients.local_service import LocalService, NoService, local_service
 from clients.replay.campaign import Campaign, bars
 from clients.replay.command import has_auto

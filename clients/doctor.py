@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from clients.connection import AsJson
+from clients.connection import AsJson, end
+from clients.interruption import STOPPED
 
 
 def doctor(
@@ -26,4 +27,8 @@ def doctor(
     command = [sys.executable, "-m", "service.doctor"]
     command += [str(path)] if path is not None else []
     command += ["--json"] if as_json else []
-    raise typer.Exit(subprocess.run(command, check=False).returncode)  # noqa: S603
+    try:  # the child is no part of this terminal's group: Ctrl-C comes to us alone, and ends it
+        done = subprocess.run(command, check=False, start_new_session=True)  # noqa: S603
+    except KeyboardInterrupt:
+        end(STOPPED, "stopped")
+    raise typer.Exit(done.returncode)

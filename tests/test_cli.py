@@ -1,6 +1,7 @@
 """The command line: what it answers, and how it refuses."""
 
 import json
+import subprocess
 import sys
 from importlib.metadata import entry_points
 from typing import Any
@@ -142,3 +143,21 @@ def test_the_catalogs_tables_show_every_name_whole(columns: str) -> None:
     options = {name for model, algorithm in PAIRS for name in shortest(model, algorithm).parameters}
     assert {*llr.MODELS, *llr.ALGORITHMS, *options} <= first
     assert all(len(line) <= int(columns) for line in result.stdout.splitlines())
+
+
+def test_ctrl_c_while_the_command_is_still_being_loaded_is_130_and_quiet() -> None:
+    interrupted = """
+import sys
+
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "clients.watch":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+from clients.cli import main
+"""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", interrupted], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "llr: stopped\n")

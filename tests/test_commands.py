@@ -131,6 +131,17 @@ def test_nobody_there_is_3(
     assert (result.exit_code, "does not answer" in one_line(result)) == (3, True)
 
 
+@pytest.mark.parametrize("arguments", TALKING, ids=" ".join)
+def test_the_password_of_an_address_is_not_repeated(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clients.connection.SHORT", 0.0)
+    (tmp_path / "a.csv").write_text("1,2\n")
+    arguments = [str(tmp_path / "a.csv") if word == "FILE" else word for word in arguments]
+    told = one_line(run(*arguments, url="http://me:secret@127.0.0.1:1"))
+    assert ("secret" in told, "me:" in told, "http://127.0.0.1:1 " in told) == (False, False, True)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,7 +1,9 @@
 """`llr doctor`: all is well, something is damaged, or there is nothing to check."""
 
 import json
+import subprocess
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 from test_commands import run
@@ -80,3 +82,13 @@ def test_the_command_is_the_module(path: Path, capfd: pytest.CaptureFixture[str]
     assert json.loads(capfd.readouterr().out)["well"]
     assert run("doctor", str(path) + ".none").exit_code == 2
     assert "llr doctor: there is no file" in capfd.readouterr().err
+
+
+def test_ctrl_c_ends_it_and_its_child_quietly(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, start_new_session: bool, **__: Any) -> NoReturn:
+        assert start_new_session  # the terminal's Ctrl-C does not reach the child, which would talk
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "run", interrupted)
+    result = run("doctor", str(path))
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "llr: stopped\n")

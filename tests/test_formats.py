@@ -233,3 +233,15 @@ def test_another_file_other_columns_and_another_name_share_no_name(
     found.append(names_of(write(tmp_path, kind, X + 1), kind, PLAIN)[: -shared or None])
     assert len({name for names in found for name in names}) == sum(map(len, found))
     assert names_of(STDIN, kind, PLAIN) == []
+
+
+def test_a_first_row_with_an_empty_cell_is_a_sample_without_a_value_not_a_header(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("1,,3\n4,5,6\n")
+    with pytest.raises(BadData, match=r"line 1: '' is not a finite number"):
+        read(file)
+    file.write_text(",a,y\n0,5,6\n")  # as tables with an unnamed index are written
+    (part,) = read(file, Columns("y", ("a",)))
+    assert [part.samples[0].tolist(), part.samples[1].tolist()] == [[[5.0]], [6.0]]

@@ -145,7 +145,7 @@ def test_a_tab_can_be_named(client: Client, address: str, tmp_path: Path, given:
     file.write_text("1,5\t2\n3,5\t4\n")
     options = ("--model", "gaussian", "--delimiter", given)
     assert run("push", str(file), *options, url=address).exit_code == 0
-    assert client.session("tabs").state().t == 1  # the first row is not all numbers: names
+    assert client.session("tabs").state().t == 1  # the first row has more than numbers: names
 
 
 def test_a_part_that_is_more_than_a_request_is_learnt_and_counted_to_where_it_came(

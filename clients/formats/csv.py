@@ -1,4 +1,4 @@
-"""CSV: a sample a row. A first row that is not all numbers names the columns."""
+"""CSV: a sample a row. A first row with a word in it names the columns."""
 
 import csv
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Csv:
         if first is None:
             return
         cells = first[1]
-        named = not all(map(_is_number, cells))
+        named = is_header(cells)
         names = [cell.strip() for cell in cells] if named else [str(i) for i in range(len(cells))]
         places = self._columns.among(names)
         if not named:
@@ -94,6 +94,15 @@ def _numbers(rows: list[Row], kept: list[int]) -> Any:
         if not _is_number(cells[place]) or not np.isfinite(float(cells[place]))
     )
     raise BadData(f"line {line}: {cell!r} is not a finite number")
+
+
+def is_header(cells: list[str]) -> bool:
+    """Whether a first row names the columns; a number or an empty cell is no name.
+
+    >>> is_header(["", "rooms", "price"]), is_header(["1", "", "3"])
+    (True, False)
+    """
+    return any(cell.strip() and not _is_number(cell) for cell in cells)
 
 
 def _is_number(cell: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import httpx
 
+from clients.sdk.address import address
 from clients.sdk.answers import Listed
 from clients.sdk.async_session import AsyncSession
 from clients.sdk.directory import Directory
@@ -13,7 +14,7 @@ from clients.sdk.errors import LLRError
 from clients.sdk.handle import Handle
 from clients.sdk.retries import Clock
 from clients.sdk.runner import AsyncRunner
-from clients.sdk.wire import Wire, address
+from clients.sdk.wire import Wire
 
 
 class AsyncClient:

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import httpx
 
+from clients.sdk.address import address
 from clients.sdk.answers import Listed
 from clients.sdk.directory import Directory
 from clients.sdk.errors import LLRError
@@ -12,7 +13,7 @@ from clients.sdk.handle import Handle
 from clients.sdk.retries import Clock
 from clients.sdk.runner import Runner
 from clients.sdk.session import Session
-from clients.sdk.wire import Wire, address
+from clients.sdk.wire import Wire
 
 
 class Client:

@@ -38,6 +38,8 @@ from typing import Any, ClassVar
 
 import httpx
 
+from clients.sdk.address import shown
+
 PREFIX = "urn:llr:problem:"
 
 
@@ -262,7 +264,7 @@ KINDS: dict[str, type[Problem]] = {one.kind: one for one in _below(Problem) if "
 def of(response: httpx.Response) -> LLRError:
     """The error that an answer other than 2xx stands for; its body has been read."""
     if not response.is_error:
-        return UnexpectedAnswer(f"{response.request.url} answered {response.status_code}")
+        return UnexpectedAnswer(f"{shown(response.request.url)} answered {response.status_code}")
     members = _members(response)
     standard = {name: members.pop(name, "") for name in ("type", "title", "status", "detail")}
     name = str(standard["type"])

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import httpx
 
 from clients.sdk import errors
+from clients.sdk.address import shown
 from clients.sdk.errors import LLRError, UnexpectedAnswer, Unreachable
 from clients.sdk.retries import Attempts, Clock
 
@@ -67,14 +68,14 @@ class Reply:
         try:
             return self.response.json()
         except ValueError:
-            url = self.response.request.url
+            url = shown(self.response.request.url)
             raise UnexpectedAnswer(f"{url} answered something that is not JSON") from None
 
     def members(self, *needed: str) -> dict[str, Any]:
         """The body, an object that has at least these members."""
         found = self.json()
         if not isinstance(found, dict) or not found.keys() >= set(needed):
-            url = self.response.request.url
+            url = shown(self.response.request.url)
             raise UnexpectedAnswer(f"{url} answered something else than this service would")
         return found
 
@@ -133,7 +134,7 @@ class Wire:
                     return Reply(response, retried)
                 error = errors.of(response)
             except httpx.RequestError as lost:
-                error = Unreachable(f"{self.url} does not answer: {_told(lost)}")
+                error = Unreachable(f"{shown(self.url)} does not answer: {_told(lost)}")
                 error.__cause__ = lost
             error.retried = retried
             pause = attempts.pause(error)
@@ -150,22 +151,6 @@ def advance(talk: Talk[Any], outcome: Any) -> Send | Sleep | NextLine | Give:
     if isinstance(outcome, httpx.RequestError):
         return talk.throw(outcome)
     return talk.send(outcome)
-
-
-def address(url: str) -> str:
-    """The address of a service as it is prepended to paths.
-
-    >>> address("localhost:8080"), address("https://example.org/llr/")
-    ('http://localhost:8080', 'https://example.org/llr')
-    """
-    whole = url.strip() if "://" in url else f"http://{url.strip()}"
-    try:
-        parsed = httpx.URL(whole)
-    except httpx.InvalidURL as wrong:
-        raise ValueError(f"{url!r} is not an address: {wrong}") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ValueError(f"{url!r} is not an address such as http://127.0.0.1:8080")
-    return whole.rstrip("/")
 
 
 def to_json(value: Any) -> bytes:
