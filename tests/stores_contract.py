@@ -7,17 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from service.stores.store import (
     Append,
     Change,
     Conflict,
     Create,
+    Damaged,
     Delete,
     Entry,
     Keep,
     Kept,
     Listed,
     Replace,
+    Retained,
     Store,
     Stored,
     Written,
@@ -39,11 +43,23 @@ def dump(store: Store) -> Dump:
     return found
 
 
+def retained(store: Store, stored: Stored) -> list[Entry]:
+    """What a session's log had to keep, read two bytes at a time."""
+    found, at, end = list[Entry](), 0, stored.retained.samples
+    while at < end:
+        page = store.entries(stored.id, at, end, 2)
+        assert page
+        found += page
+        at = found[-1].t + found[-1].n
+    return found
+
+
 class Model:
     """A store as simple as can be."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Stored] = {}
+        self.logs: dict[int, tuple[Entry, ...]] = {}
         self.last = 0
 
     def fits(self, change: Change) -> bool:
@@ -76,11 +92,14 @@ class Model:
         old, end = self.sessions[name], change.t + change.n
         named = dict([change.producer] if change.producer else [])
         new = replace(old, t=end, producers={**old.producers, **named})
+        added = () if change.blob is None else (Entry(change.t, change.n, change.blob),)
         if isinstance(change, Append):
-            entry = Entry(change.t, change.n, change.blob)
-            self.sessions[name] = replace(new, tail=(*old.tail, entry))
-        else:
-            self.sessions[name] = replace(new, tail=(), snapshot=change.snapshot, snapshot_t=end)
+            self.sessions[name] = replace(new, tail=old.tail + added)
+            return True
+        new = replace(new, tail=(), snapshot=change.snapshot, snapshot_t=end)
+        self.sessions[name] = replace(new, retained=change.retained)
+        log = self.logs.get(old.id, ()) + old.tail + added
+        self.logs[old.id] = tuple(entry for entry in log if entry.t < change.retained.samples)
         return True
 
 
@@ -228,6 +247,54 @@ def what_is_kept_changes_with_what_is_learnt_or_not_at_all(store: Store) -> None
     assert store.load("a") == Stored(a, b"{}", 2, b"state", 2, (), {}, {"j": done})
 
 
+def a_log_may_keep_its_samples_when_a_snapshot_comes(store: Store) -> None:
+    a, b = created(store, "a", "b")
+    group: list[Change] = [
+        Append(a, 0, 2, b"xx"),
+        Append(b, 0, 1, b"y"),
+        Replace(a, 2, 3, b"state", ("p", 1), retained=Retained(5, 5), blob=b"yyy"),
+        Append(a, 5, 1, b"z"),
+    ]
+    assert kinds(store.write(group)) == "WWWW"
+    log = [Entry(0, 2, b"xx"), Entry(2, 3, b"yyy"), Entry(5, 1, b"z")]
+    tail, state = (log[2],), Retained(5, 5)
+    assert store.load("a") == Stored(a, b"{}", 6, b"state", 5, tail, {"p": 1}, retained=state)
+    assert store.entries(a, 0, 6, 99) == log
+    assert known(store, "b").retained == Retained()
+
+
+def a_log_that_no_longer_has_to_keep_samples_keeps_the_first(store: Store) -> None:
+    [a] = created(store, "a")
+    first, second = Retained(2, 2), Retained(5, 5)
+    store.write([Append(a, 0, 2, b"xx"), Replace(a, 2, 3, b"1", retained=second, blob=b"yyy")])
+    store.write([Append(a, 5, 1, b"z"), Replace(a, 6, 1, b"2", retained=second)])
+    assert retained(store, known(store, "a")) == [Entry(0, 2, b"xx"), Entry(2, 3, b"yyy")]
+    store.write([Append(a, 7, 1, b"z"), Replace(a, 8, 1, b"3", retained=first)])
+    assert store.load("a") == Stored(a, b"{}", 9, b"3", 9, (), {}, retained=first)
+    assert retained(store, known(store, "a")) == [Entry(0, 2, b"xx")]
+    store.write([Replace(a, 9, 1, b"4")])
+    assert known(store, "a").retained == Retained()
+    with pytest.raises(Damaged, match="its log ends at 0, not at 2"):
+        store.entries(a, 0, 2, 99)
+
+
+def a_log_is_read_in_pages(store: Store) -> None:
+    [a] = created(store, "a")
+    log = [Entry(t, 2, b"12345") for t in range(0, 8, 2)]
+    store.write([Append(a, *entry) for entry in log])
+    assert store.entries(a, 0, 8, 99) == log
+    assert store.entries(a, 0, 4, 99) == log[:2]
+    assert store.entries(a, 0, 8, 1) == log[:1]
+    assert store.entries(a, 2, 8, 6) == log[1:3]
+    assert store.entries(a, 8, 8, 99) == []
+    assert store.entries(a + 1, 0, 8, 99) is None
+    for start, end in ((1, 8), (0, 3), (0, 9)):
+        with pytest.raises(Damaged, match="its log"):
+            store.entries(a, start, end, 99)
+    store.write([Delete(a)])
+    assert store.entries(a, 0, 8, 99) is None
+
+
 def a_deleted_session_leaves_nothing_to_its_successor(store: Store) -> None:
     [result] = store.write([Create("a", b"{}", 5, b"state", {"p": 1})])
     assert isinstance(result, Written)
@@ -278,6 +345,12 @@ def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
         Keep(a, -1, ()),
         Replace(a, 0, -1, b""),
         Replace(a, 0, 1, b"", ("p", LARGEST + 1)),
+        Replace(a, 0, 1, b"", retained=Retained(1, 1)),
+        Replace(a, 0, 1, b"", retained=Retained(0, 0), blob=b"x"),
+        Replace(a, 0, 1, b"", retained=Retained(2, 1), blob=b"x"),
+        Replace(a, 0, 0, b"", retained=Retained(0, 0), blob=b""),
+        Replace(a, 0, 1, b"", retained=Retained(1, -1), blob=b"x"),
+        Replace(a, 0, 1, b"", retained=Retained(-1, 0)),
         Create("", b""),
         Create("\ud800", b""),
         Create("b", b"", 5),
@@ -306,6 +379,9 @@ CONTRACT: tuple[Callable[[Store], None], ...] = (
     the_latest_number_of_each_producer_is_kept,
     what_is_kept_stays_until_it_is_forgotten,
     what_is_kept_changes_with_what_is_learnt_or_not_at_all,
+    a_log_may_keep_its_samples_when_a_snapshot_comes,
+    a_log_that_no_longer_has_to_keep_samples_keeps_the_first,
+    a_log_is_read_in_pages,
     a_deleted_session_leaves_nothing_to_its_successor,
     the_list_comes_in_pages_and_in_order,
     nothing_to_write_is_nothing_written,

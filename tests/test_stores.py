@@ -25,13 +25,15 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds, known
+from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds, known, retained
 
 from service.stores import ENGINES, open_store
 from service.stores.sqlite import SQLite, opening, schema
 from service.stores.sqlite.checking import check
 from service.stores.sqlite.connection import connect, run_all
 from service.stores.store import (
+    CUT,
+    FREE,
     Append,
     Change,
     Create,
@@ -41,6 +43,7 @@ from service.stores.store import (
     Keep,
     Kept,
     Replace,
+    Retained,
     Shelved,
     Store,
     Stored,
@@ -53,6 +56,10 @@ from service.stores.store import (
 ROOT = Path(__file__).parent.parent
 FLIPS = int(os.environ.get("FLIPS", "250"))
 SEED = int(os.environ.get("SEED", "1"))
+OF_VERSION_2 = (
+    "INSERT INTO sessions VALUES (1, 3, 1274869828, 3, 0, 'a', 3904355907, x'7b7d', 2968263172, 0)",
+    "INSERT INTO snapshots VALUES (1, 3, CAST('state' AS BLOB), 341576582)",
+)
 SETTINGS = settings(max_examples=25, stateful_step_count=15, derandomize=True, deadline=None)
 
 
@@ -97,6 +104,7 @@ class Machine(RuleBasedStateMachine):
     def write(self, data: st.DataObject, size: int) -> None:
         after, group, fits = Model(), list[Change](), ""
         after.sessions, after.last = dict(self.model.sessions), self.model.last
+        after.logs = dict(self.model.logs)
         for _ in range(size):
             group.append(data.draw(changes(after)))
             fits += "W" if after.fits(group[-1]) else "C"
@@ -112,6 +120,9 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def all_is_as_it_should_be(self) -> None:
         assert dump(self.store) == self.model.sessions
+        for stored in self.model.sessions.values():
+            log = self.model.logs.get(stored.id, ())
+            assert retained(self.store, stored) == [*log]
 
     def teardown(self) -> None:
         self.store.close()
@@ -146,10 +157,25 @@ def changes(draw: st.DrawFn, model: Model) -> Change:
     n, producer, kept = draw(st.integers(1, 3)), draw(st.none() | producers), draw(SHELVED)
     match draw(st.integers(0, 3)):
         case 0:
-            return Replace(number, t, n, blob, producer, kept)
+            keep, added = draw(keeping(model, old, t, n, blob))
+            return Replace(number, t, n, b"state", producer, kept, FREE, keep, added)
         case 1:
             return Keep(number, t, kept)
     return Append(number, t, n, blob, producer, kept)
+
+
+@st.composite
+def keeping(
+    draw: st.DrawFn, model: Model, old: Stored, t: int, n: int, blob: bytes
+) -> tuple[Retained, bytes | None]:
+    """What a log shall keep: all of it if that is there, as much as it does, or nothing."""
+    whole = old.retained.samples == old.snapshot_t
+    if t != old.t or not draw(st.booleans()):
+        return Retained(), None
+    if whole and draw(st.booleans()):
+        log = (*model.logs.get(old.id, ()), *old.tail)
+        return Retained(t + n, sum(len(entry.blob) for entry in log) + len(blob)), blob
+    return old.retained, None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -176,7 +202,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dump]:
             kept = ((f"i{t}", Kept(t, t % 2 == 0, lot.randbytes(100))), (f"i{t - 3}", None))
             change: Change = Append(number, t, 1, lot.randbytes(300), producer, kept)
             if (number + t) % 4 == 0:
-                change = Replace(number, t, 1, lot.randbytes(2000), producer, kept)
+                state, keeps = lot.randbytes(2000), number % 2 == 1
+                log = (Retained(t + 1, 300 * t + 300), lot.randbytes(300)) if keeps else (CUT, None)
+                change = Replace(number, t, 1, state, producer, kept, FREE, *log)
             store.write([Keep(number, t, ((f"k{t}", Kept(t, False, b"x")),)), change])
     store.write([Delete(numbers[-1])])
     whole = dump(store)
@@ -185,6 +213,11 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dump]:
         shutil.copy(file, folder / "killed")
     store.close()
     return folder, whole
+
+
+def entries_of(store: Store, whole: Dump) -> dict[str, list[Entry]]:
+    """What the log of each session had to keep."""
+    return {name: retained(store, stored) for name, stored in whole.items() if stored}
 
 
 @pytest.fixture
@@ -198,6 +231,8 @@ def test_what_was_written_is_there_when_opened_again(path: Path, whole: Dump) ->
     for each in (path, path.parent / "killed" / path.name):
         store = SQLite(each)
         assert dump(store) == whole
+        kept = entries_of(store, whole)
+        assert [len(kept[name]) for name in ("s0", "s2", "s3", "s4")] == [4, 6, 0, 4]
         store.close()
 
 
@@ -316,6 +351,19 @@ def test_a_file_from_before_late_labels_can_keep_them(path: Path) -> None:
         assert known(store, "a").kept == {"i": Kept(1, False, b"x")}
 
 
+def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path) -> None:
+    older = [*schema.MIGRATIONS[0], *schema.MIGRATIONS[1]]
+    tampered(path, *older, "PRAGMA user_version = 2")
+    tampered(path, *OF_VERSION_2)
+    with closing(SQLite(path)) as store:
+        old = known(store, "a")
+        assert (old.t, old.snapshot, old.retained) == (3, b"state", Retained())
+        store.write([Replace(old.id, 3, 1, b"new", retained=Retained(), blob=None)])
+        [b] = created(store, "b")
+        store.write([Replace(b, 0, 1, b"new", retained=Retained(1, 1), blob=b"x")])
+        assert retained(store, known(store, "b")) == [Entry(0, 1, b"x")]
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(
     path: Path, whole: Dump, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,9 +379,9 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
 def test_a_newer_file_is_refused(path: Path) -> None:
     SQLite(path).close()
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 3")
+        db.execute("PRAGMA user_version = 4")
     db.close()
-    with pytest.raises(StoreTooNew, match=r"store\.db .*version 3.* up to 2"):
+    with pytest.raises(StoreTooNew, match=r"store\.db .*version 4.* up to 3"):
         SQLite(path)
 
 
@@ -396,6 +444,9 @@ def tampered(path: Path, *statements: str) -> None:
         "UPDATE snapshots SET blob = x'00' WHERE session = 5",
         "UPDATE snapshots SET t = 1.5 WHERE session = 5",
         "UPDATE snapshots SET session = 55 WHERE session = 5",
+        "UPDATE snapshots SET retained = retained - 1 WHERE session = 5",
+        "UPDATE snapshots SET retained_bytes = retained_bytes + 1 WHERE session = 5",
+        "UPDATE snapshots SET retained = 0, retained_bytes = 0 WHERE session = 5",
         "DELETE FROM snapshots WHERE session = 5",
         "UPDATE producers SET next = next + 1 WHERE session = 5",
         "UPDATE producers SET producer = producer || x'ff' WHERE session = 5",
@@ -420,6 +471,28 @@ def test_rows_that_do_not_fit_are_noticed_and_the_others_served(
         name: each for name, each in whole.items() if name != "s4"
     }
     store.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM log WHERE session = 5 AND t = 0",
+        "DELETE FROM log WHERE session = 5 AND t = 3",
+        "UPDATE log SET blob = x'00' WHERE session = 5 AND t = 1",
+        "UPDATE log SET blob = 'text' WHERE session = 5 AND t = 1",
+        "UPDATE log SET t = 'x' WHERE session = 5 AND t = 1",
+    ],
+)
+def test_what_a_log_had_to_keep_is_noticed_if_it_is_not_there(
+    path: Path, whole: Dump, statement: str
+) -> None:
+    tampered(path, statement)
+    assert {each.name for each in check(path) if each.damage} == {"s4"}
+    with closing(SQLite(path)) as store:
+        assert store.load("s4") == whole["s4"]
+        with pytest.raises(Damaged, match=r"session number 5: its (log|rows)"):
+            retained(store, known(store, "s4"))
+        assert len(retained(store, known(store, "s2"))) == 6
 
 
 def test_a_group_with_damaged_sessions_is_stored_for_the_others(path: Path) -> None:
@@ -533,6 +606,8 @@ def test_no_flipped_bit_and_no_cut_gives_a_wrong_answer(
     lot = random.Random(SEED)
     source = path.parent / "killed" if state == "killed" else path.parent
     hurts, served = path.parent / "hurt", 0
+    with closing(SQLite(path)) as store:
+        kept = entries_of(store, whole)
     for _ in range(FLIPS):
         hurts.mkdir()
         for file in source.glob("store.db*"):
@@ -540,6 +615,9 @@ def test_no_flipped_bit_and_no_cut_gives_a_wrong_answer(
         where = hurt(hurts, lot)
         with suppress(StoreError), closing(SQLite(hurts / path.name)) as store:
             healthy = served_of(store, whole, where)
+            for name, stored in healthy.items():
+                with suppress(StoreError):
+                    assert retained(store, stored) == kept[name], (where, name)
             served += len(healthy)
             go_on(store, healthy, where)
         shutil.rmtree(hurts)

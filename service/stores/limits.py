@@ -29,7 +29,8 @@ def unfit(change: Change) -> str | None:
         return f"n is {change.n}, it has to be at least {least}"
     wrong = _numbers(change.session, change.t, change.t + change.n, *change.fence)
     named = _producers([change.producer] if change.producer else [])
-    return wrong or named or _shelved(change.kept)
+    kept = _retained(change) if isinstance(change, Replace) else None
+    return wrong or named or kept or _shelved(change.kept)
 
 
 def _start(change: Create) -> str | None:
@@ -54,6 +55,15 @@ def _shelved(kept: Shelved) -> str | None:
         if wrong:
             return wrong
     return None
+
+
+def _retained(change: Replace) -> str | None:
+    samples, size = change.retained
+    if change.blob is None:
+        fits = samples <= change.t
+    else:
+        fits = change.n > 0 and samples == change.t + change.n
+    return _numbers(samples, size) if fits else f"the log cannot keep {samples} samples"
 
 
 def _numbers(*numbers: int) -> str | None:

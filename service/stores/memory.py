@@ -1,11 +1,15 @@
 """The store that forgets: everything is kept in this process and gone with it."""
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
 
 from service.stores.limits import no_session, not_there, taken, unfit
+from service.stores.paging import page
 from service.stores.store import (
+    CUT,
     Append,
     Change,
     Conflict,
@@ -16,6 +20,7 @@ from service.stores.store import (
     Kept,
     Listed,
     Replace,
+    Retained,
     Stored,
     StoreError,
     Written,
@@ -32,9 +37,14 @@ class _Session:
     snapshot: bytes | None
     snapshot_t: int
     stamp: int
-    tail: list[Entry] = field(default_factory=list)
+    log: list[Entry] = field(default_factory=list)
+    retained: Retained = CUT
     producers: dict[str, int] = field(default_factory=dict)
     shelf: dict[str, Kept] = field(default_factory=dict)
+
+    def since(self, t: int) -> int:
+        """Where the entries of the log begin that start at t or later."""
+        return bisect_left(self.log, t, key=attrgetter("t"))
 
 
 class Memory:
@@ -77,11 +87,20 @@ class Memory:
             t=kept.t,
             snapshot=kept.snapshot,
             snapshot_t=kept.snapshot_t,
-            tail=tuple(kept.tail),
+            tail=tuple(kept.log[kept.since(kept.snapshot_t) :]),
             producers=dict(kept.producers),
             kept=dict(kept.shelf),
             stamp=kept.stamp,
+            retained=kept.retained,
         )
+
+    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """The log from t = start up to t = end, None if there is no such session."""
+        kept = self._sessions.get(session)
+        if kept is None:
+            return None
+        entries = islice(kept.log, kept.since(start), kept.since(end))
+        return [*page(entries, start, end, nbytes, f"session {kept.name}")]
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order."""
@@ -142,10 +161,11 @@ class Memory:
 
 def _learn(kept: _Session, change: Append | Replace) -> None:
     kept.t += change.n
-    if isinstance(change, Append):
-        kept.tail.append(Entry(change.t, change.n, change.blob))
-    else:
-        kept.tail.clear()
+    if isinstance(change, Replace):
+        del kept.log[kept.since(change.retained.samples) :]
         kept.snapshot, kept.snapshot_t = change.snapshot, kept.t
+        kept.retained = change.retained
+    if change.blob is not None:
+        kept.log.append(Entry(change.t, change.n, change.blob))
     if change.producer:
         kept.producers.update([change.producer])

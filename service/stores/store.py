@@ -55,6 +55,16 @@ class Kept(NamedTuple):
     blob: bytes
 
 
+class Retained(NamedTuple):
+    """How many samples from the first one on a log keeps whatever the snapshot, and their bytes."""
+
+    samples: int = 0
+    bytes: int = 0
+
+
+CUT = Retained()
+"""A log that keeps nothing but its tail."""
+
 Shelved = tuple[tuple[str, Kept | None], ...]
 """Ids, each with what is kept under it from now on; None to forget it."""
 
@@ -93,6 +103,7 @@ class Stored:
         producers: for each producer, the number of its next sample.
         kept: for each id, what is kept under it.
         stamp: that of its last change, 0 if the store keeps none.
+        retained: what the log had to keep as of the last snapshot; the tail is not among it.
     """
 
     id: int
@@ -104,6 +115,7 @@ class Stored:
     producers: Mapping[str, int]
     kept: Mapping[str, Kept] = field(default_factory=dict)
     stamp: int = 0
+    retained: Retained = CUT
 
 
 class Listed(NamedTuple):
@@ -155,7 +167,11 @@ class Append:
 
 @dataclass(frozen=True)
 class Replace:
-    """n samples were learnt from t on, and this is the state after them: the log starts anew."""
+    """n samples were learnt from t on, and this is the state after them: the log starts anew.
+
+    Only the first `retained` samples stay in it. They have to be there, as whole entries; `blob`
+    are those learnt now, None unless they are among them.
+    """
 
     session: int
     t: int
@@ -164,6 +180,8 @@ class Replace:
     producer: tuple[str, int] | None = None
     kept: Shelved = ()
     fence: Fence = FREE
+    retained: Retained = CUT
+    blob: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -211,6 +229,14 @@ class Store(Protocol):
 
     def load(self, name: str) -> Stored | None:
         """All that is known of a session, None if there is none. Raises `Damaged`."""
+        ...
+
+    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """The log from t = start up to t = end, None if there is no such session.
+
+        A page ends with the entry that makes up its `nbytes` bytes. Raises `Damaged` unless entries
+        follow each other without a hole.
+        """
         ...
 
     def list(self, after: str, limit: int) -> list[Listed]:

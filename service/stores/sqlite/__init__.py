@@ -15,6 +15,7 @@ from service.stores.sqlite.file import File
 from service.stores.store import (
     Change,
     Conflict,
+    Entry,
     Listed,
     Stored,
     StoreError,
@@ -59,6 +60,11 @@ class SQLite:
         """All that is known of a session, None if there is none. Raises `Damaged`."""
         with self._ready(f"session {name!a}") as file:
             return reading.load(file.db, name)
+
+    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """The log from t = start up to t = end, None if there is no such session."""
+        with self._ready(f"session number {session}") as file:
+            return reading.entries(file.db, session, start, end, nbytes)
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order.

@@ -7,6 +7,7 @@ from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, changed, run_all
 from service.stores.sqlite.reading import find
 from service.stores.store import (
+    CUT,
     Append,
     Change,
     Conflict,
@@ -14,6 +15,7 @@ from service.stores.store import (
     Delete,
     Keep,
     Replace,
+    Retained,
     Shelved,
     Written,
 )
@@ -23,6 +25,7 @@ Result = Written | Conflict
 MOVE = """UPDATE sessions SET t = v.column1, t_crc = v.column2 FROM (VALUES {}) AS v
     WHERE id = v.column3 AND sessions.t = v.column4"""
 MOVE_SNAPSHOT = "UPDATE sessions SET t = ?, t_crc = ?, snapshot_t = ? WHERE id = ? AND t = ?"
+SHORTEN = "DELETE FROM log WHERE session = ? AND t >= ?"
 ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES {}"
 PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES {}
     ON CONFLICT DO UPDATE SET next = excluded.next, crc = excluded.crc"""
@@ -31,7 +34,8 @@ KEPT = """INSERT INTO kept (session, id, expires, learnt, blob, crc) VALUES {}
     blob = excluded.blob, crc = excluded.crc"""
 FORGOTTEN = "DELETE FROM kept WHERE (session, id) IN (VALUES {})"
 THERE = "SELECT 1 FROM sessions WHERE id = ? AND t = ?"
-SNAPSHOT = "REPLACE INTO snapshots (session, t, blob, crc) VALUES (?, ?, ?, ?)"
+SNAPSHOT = """REPLACE INTO snapshots (session, t, retained, retained_bytes, blob, crc)
+    VALUES (?, ?, ?, ?, ?, ?)"""
 SESSION = """INSERT INTO sessions (t, t_crc, snapshot_t, name, hash, config, crc)
     VALUES (?, 0, ?, ?, ?, ?, 0) RETURNING id"""
 SESSION_CHECKED = "UPDATE sessions SET t_crc = ?, crc = ? WHERE id = ?"
@@ -47,9 +51,7 @@ def append_all(db: Connection, appends: Sequence[Append]) -> list[Result]:
     run_all(db, MOVE, moves)
     if changed(db) - before != len(moves):
         raise MisfitError
-    crc = checksums.of_entry
-    entries = [(a.session, a.t, a.n, a.blob, crc(a.session, a.t, a.n, a.blob)) for a in appends]
-    run_all(db, ENTRY, entries)
+    _log(db, [(a.session, a.t, a.n, a.blob) for a in appends])
     numbers = {(a.session, a.producer[0]): a.producer[1] for a in appends if a.producer}
     _number(db, [(*whose, number) for whose, number in numbers.items()])
     _shelve(db, [(a.session, a.kept) for a in appends if a.kept])
@@ -115,8 +117,9 @@ def _replace(db: Connection, change: Replace) -> Result:
     db.execute(MOVE_SNAPSHOT, (t, checksums.of_head(session, t), t, session, change.t))
     if changed(db) == before:
         return _elsewhere(db, change)
-    db.execute("DELETE FROM log WHERE session = ?", (session,))
-    _keep_snapshot(db, session, t, change.snapshot)
+    db.execute(SHORTEN, (session, change.retained.samples))
+    _log(db, [] if change.blob is None else [(session, change.t, change.n, change.blob)])
+    _keep_snapshot(db, session, t, change.snapshot, change.retained)
     _number(db, [(session, *change.producer)] if change.producer else [])
     _shelve(db, [(session, change.kept)])
     return Written(session)
@@ -147,8 +150,16 @@ def _delete(db: Connection, change: Delete) -> Result:
     return Written(change.session)
 
 
-def _keep_snapshot(db: Connection, session: int, t: int, blob: bytes) -> None:
-    db.execute(SNAPSHOT, (session, t, blob, checksums.of_snapshot(session, t, blob)))
+def _keep_snapshot(
+    db: Connection, session: int, t: int, blob: bytes, retained: Retained = CUT
+) -> None:
+    crc = checksums.of_snapshot(session, t, blob, retained)
+    db.execute(SNAPSHOT, (session, t, *retained, blob, crc))
+
+
+def _log(db: Connection, entries: Iterable[tuple[int, int, int, bytes]]) -> None:
+    crc = checksums.of_entry
+    run_all(db, ENTRY, [(*entry, crc(*entry)) for entry in entries])
 
 
 def _number(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:

@@ -9,12 +9,15 @@ from service.stores.sqlite import reading
 from service.stores.sqlite.connection import Connection, connect
 from service.stores.sqlite.failures import ERRORS
 from service.stores.sqlite.file import File
-from service.stores.store import Damaged
+from service.stores.store import Damaged, Stored
 
 TRACES = (
     "SELECT CAST(name AS BLOB) FROM sessions NOT INDEXED",
     "SELECT CAST(name AS BLOB) FROM sessions INDEXED BY sessions_name",
 )
+
+PAGE = 2**20
+"""Bytes of a log that are read at a time."""
 
 
 class Checked(NamedTuple):
@@ -46,9 +49,20 @@ def _names(db: Connection) -> list[str]:
 
 def _damage(db: Connection, name: str) -> str | None:
     try:
-        return None if reading.load(db, name) else "it is in one place and not in another"
+        stored = reading.load(db, name)
+        if stored is None:
+            return "it is in one place and not in another"
+        _read_retained(db, stored)
     except (Damaged, *ERRORS) as error:
         return str(error)
+    return None
+
+
+def _read_retained(db: Connection, stored: Stored) -> None:
+    """Go through what the log had to keep, page by page."""
+    at, end = 0, stored.retained.samples
+    while at < end and (entries := reading.entries(db, stored.id, at, end, PAGE)):
+        at = entries[-1].t + entries[-1].n
 
 
 def _faults(db: Connection) -> Iterator[str]:

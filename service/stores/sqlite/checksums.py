@@ -45,9 +45,10 @@ def of_entry(session: int, t: int, n: int, blob: bytes) -> int:
     return crc32(blob, crc32(_THREE(session, t, n), 3))
 
 
-def of_snapshot(session: int, t: int, blob: bytes) -> int:
-    """A session's snapshot."""
-    return crc32(blob, crc32(_TWO(session, t), 4))
+def of_snapshot(session: int, t: int, blob: bytes, retained: tuple[int, int] = (0, 0)) -> int:
+    """A session's snapshot, and what its log has to keep if it has to keep anything."""
+    crc = crc32(blob, crc32(_TWO(session, t), 4))
+    return crc32(_TWO(*retained), crc) if any(retained) else crc
 
 
 def of_producer(session: int, producer: str, number: int) -> int:

@@ -5,20 +5,22 @@ found by two indexes, the log has to run up to t without a hole, the session say
 snapshot is, how many producers it has and how much it keeps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from service.stores.limits import not_text
+from service.stores.paging import ALL, page
 from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, Row
 from service.stores.sqlite.failures import ERRORS, passing
-from service.stores.store import Damaged, Entry, Kept, Listed, Stored
+from service.stores.store import CUT, Damaged, Entry, Kept, Listed, Retained, Stored
 
 HEAD = "SELECT id, name, config, t, snapshot_t, producers, kept, crc, t_crc FROM sessions"
 BY_NAME = f"{HEAD} INDEXED BY sessions_name WHERE name = ?"
 BY_HASH = f"{HEAD} INDEXED BY sessions_hash WHERE hash = ?"
-SNAPSHOT = "SELECT t, blob, crc FROM snapshots WHERE session = ?"
-LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? ORDER BY t"
+SNAPSHOT = "SELECT t, blob, retained, retained_bytes, crc FROM snapshots WHERE session = ?"
+LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? AND t >= ? AND t < ? ORDER BY t"
 PRODUCERS = "SELECT producer, next, crc FROM producers WHERE session = ?"
 KEPT = "SELECT id, expires, learnt, blob, crc FROM kept WHERE session = ?"
 LIST = """SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions
@@ -54,13 +56,30 @@ def find(db: Connection, name: str) -> Head | None:
 
 def load(db: Connection, name: str) -> Stored | None:
     """All that is known of a session, None if there is none. Raises `Damaged`."""
-    try:
+    with _believed(f"session {name}"):
         head = find(db, name)
         return head and _stored(db, head)
+
+
+def entries(
+    db: Connection, session: int, start: int, end: int, nbytes: int
+) -> Sequence[Entry] | None:
+    """A page of a log, None if there is no such session. Raises `Damaged`."""
+    with _believed(f"session number {session}") as whose:
+        if not db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchall():
+            return None
+        return [*page(_log(db, session, start, end, whose), start, end, nbytes, whose)]
+
+
+@contextmanager
+def _believed(whose: str) -> Iterator[str]:
+    """What is read inside and does not make sense is damage."""
+    try:
+        yield whose
     except (*ERRORS, *NOT_READ) as error:
         if passing(error):
             raise
-        raise Damaged(f"session {name}: its rows cannot be read: {error}") from error
+        raise Damaged(f"{whose}: its rows cannot be read: {error}") from error
 
 
 def listed(db: Connection, after: str) -> Iterator[Listed]:
@@ -88,40 +107,41 @@ def _listed(row: Row) -> Listed | None:
 def _stored(db: Connection, head: Head) -> Stored:
     _same(head.crc, checksums.of_session(head.id, head.name, head.config), head, "its config")
     _same(head.t_crc, checksums.of_head(head.id, head.t), head, "its t")
-    snapshot_t, snapshot = _snapshot(db, head)
+    snapshot_t, snapshot, retained = _snapshot(db, head)
+    tail = _log(db, head.id, snapshot_t, ALL, f"session {head.name}")
     return Stored(
         id=head.id,
         config=head.config,
         t=head.t,
         snapshot=snapshot,
         snapshot_t=snapshot_t,
-        tail=_tail(db, head, snapshot_t),
+        tail=tuple(page(tail, snapshot_t, head.t, ALL, f"session {head.name}")),
         producers=_producers(db, head),
         kept=_kept(db, head),
+        retained=retained,
     )
 
 
-def _snapshot(db: Connection, head: Head) -> tuple[int, bytes | None]:
+def _snapshot(db: Connection, head: Head) -> tuple[int, bytes | None, Retained]:
     rows = db.execute(SNAPSHOT, (head.id,)).fetchall()
     if [row[0] for row in rows] != ([] if head.snapshot_t is None else [head.snapshot_t]):
         raise Damaged(f"session {head.name}: its snapshot is missing or of another time")
-    for t, blob, crc in rows:
-        _same(crc, checksums.of_snapshot(head.id, t, blob), head, "its snapshot")
-        return t, blob
-    return 0, None
+    for t, blob, samples, size, crc in rows:
+        retained = Retained(samples, size)
+        _same(crc, checksums.of_snapshot(head.id, t, blob, retained), head, "its snapshot")
+        return t, blob, retained
+    return 0, None, CUT
 
 
-def _tail(db: Connection, head: Head, start: int) -> tuple[Entry, ...]:
-    entries = []
-    for t, n, blob, crc in db.execute(LOG, (head.id,)).fetchall():
-        _same(crc, checksums.of_entry(head.id, t, n, blob), head, f"its log at {t}")
-        if t != start:
-            raise Damaged(f"session {head.name}: its log goes on at {t}, not at {start}")
-        start += n
-        entries.append(Entry(t, n, blob))
-    if start != head.t:
-        raise Damaged(f"session {head.name}: its log ends at {start}, not at {head.t}")
-    return tuple(entries)
+def _log(db: Connection, session: int, start: int, end: int, whose: str) -> Iterator[Entry]:
+    cursor = db.execute(LOG, (session, start, end))
+    try:
+        for t, n, blob, crc in cursor:
+            if crc != checksums.of_entry(session, t, n, blob):
+                raise Damaged(f"{whose}: its log at {t} does not match its checksum")
+            yield Entry(t, n, blob)
+    finally:
+        cursor.close()
 
 
 def _producers(db: Connection, head: Head) -> dict[str, int]:

@@ -73,6 +73,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             UPDATE sessions SET kept = kept - 1 WHERE id = old.session;
         END""",
     ),
+    (
+        "ALTER TABLE snapshots ADD COLUMN retained INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE snapshots ADD COLUMN retained_bytes INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 
