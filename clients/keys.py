@@ -26,19 +26,35 @@ def _owner(name: str) -> str:
     return name
 
 
+def _prefix(prefix: str) -> str:
+    if prefix and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}[._-]", prefix):
+        raise typer.BadParameter("2 to 64 letters, digits, dots, _ or -, the last a dot, _ or -")
+    return prefix
+
+
 def keys(
     name: Annotated[str, typer.Argument(metavar="NAME", callback=_owner, help="Whose key it is.")],
     role: Annotated[Role, typer.Option(help="What it may do.")] = Role.WRITE,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            callback=_prefix, help="For a tenant: it reaches sessions whose names begin so."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Make an API key. It is shown once; the service is told its SHA-256 only.
 
     Example: llr keys sensor-7 --role write
+
+    Example: llr keys acme --role admin --prefix acme-
     """
     key = "llr_" + secrets.token_urlsafe(32)
-    entry = f"{name}:{role}:{hashlib.sha256(key.encode()).hexdigest()}"
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    entry = ":".join(filter(None, (name, role, prefix, digest)))
     if as_json:
-        typer.echo(json.dumps({"name": name, "role": role, "key": key, "entry": entry}, indent=2))
+        told = {"name": name, "role": role, "prefix": prefix, "key": key, "entry": entry}
+        typer.echo(json.dumps(told, indent=2))
         return
     typer.echo(f"key, for its owner:  {key}")
     typer.echo(f"for LLR_API_KEYS:    {entry}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self, TypeVar, cast
 from fastapi import Depends, Path, Request
 from starlette.types import Message, Receive, Scope
 
+from service.keys import ANYBODY, KEY, ApiKey
 from service.limits import read_body
 from service.metrics import Metrics
 from service.problems import Problem
@@ -140,6 +141,13 @@ def of_request(request: Request) -> Context:
     return context
 
 
+def of_caller(request: Request) -> ApiKey:
+    """The key this request came with."""
+    key: ApiKey = request.scope.get(KEY, ANYBODY)
+    return key
+
+
+Caller = Annotated[ApiKey, Depends(of_caller)]
 Here = Annotated[Context, Depends(of_request)]
 Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.")]
 

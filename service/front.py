@@ -15,11 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service import logs
 from service.context import Context
 from service.dashboard import ASSETS
-from service.keys import ROLE, Role, authenticate, require
+from service.hosts import Hosts
+from service.keys import KEY, Role, authenticate, require
 from service.limits import ClientGone
 from service.problems import Problem
 from service.replies import WHOLE, Answer
 from service.sessions.config import NAME
+from service.tenants import confine
 
 log = logging.getLogger("service")
 
@@ -58,7 +60,7 @@ class Front:
 
     def __init__(self, app: ASGIApp, ingest: Ingest, sockets: ASGIApp, context: Context) -> None:
         self._app, self._ingest, self._sockets = app, ingest, sockets
-        self._context = context
+        self._context, self._hosts = context, Hosts(context.settings)
         self._settings, self._metrics = context.settings, context.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,9 +86,11 @@ class Front:
     async def _serve(self, scope: Scope, receive: Receive, send: Answer) -> None:
         method, path = scope["method"], scope["path"]
         samples = SAMPLES.fullmatch(path)
+        self._hosts.check(path, scope["headers"])
         if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
-            scope[ROLE] = authenticate(scope["headers"], self._settings.api_keys)
-            require(scope[ROLE], needed(method, path))
+            scope[KEY] = key = authenticate(scope["headers"], self._settings.api_keys)
+            require(key.role, needed(method, path))
+            confine(key, method, path)
         if samples:
             scope["llr.route"] = SAMPLES_ROUTE
             if method != "POST":

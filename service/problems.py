@@ -39,6 +39,7 @@ KINDS: dict[str, Kind] = {
         Kind("state-changed", 412, "The session is no longer there"),
         Kind("too-large", 413, "The request is too large"),
         Kind("unsupported-type", 415, "This content type is not understood"),
+        Kind("misdirected", 421, "This host is not served here"),
         Kind("invalid", 422, "The request is not valid"),
         Kind("too-many", 429, "There are too many of these"),
         Kind("internal", 500, "The service failed"),

@@ -4,50 +4,30 @@ A setting is one field of `Settings`. Its option, its variable, its line in `--h
 docs/settings.md follow from that.
 """
 
-import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from service import options
 from service.keys import ApiKey, parse_keys
 from service.limits import MIN_RATE
+from service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
 
-PREFIX = "LLR_"
-KIB, MIB, GIB = 1024, 1024**2, 1024**3
-_UNITS = {"GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1, "": 1}
-_SIZE = re.compile(r"(\d{1,15})\s*([A-Za-z]*)")
 _ORIGIN = re.compile(r"\*|https?://[^/\s,]+")
-_BYTES = "bytes"  # marks a field that is a number of bytes
-
-
-def _size(value: object) -> object:
-    """A number of bytes, which may be written as 256MiB."""
-    if not isinstance(value, str):
-        return value
-    written = _SIZE.fullmatch(value.strip())
-    if written is None or written[2] not in _UNITS:
-        raise ValueError("write a number of bytes, or a number with KiB, MiB or GiB")
-    return int(written[1]) * _UNITS[written[2]]
+_HOST = re.compile(r"\*|[A-Za-z0-9._-]+|[0-9A-Fa-f]*(?::[0-9A-Fa-f]*){2,7}")
 
 
 def _keys(value: object) -> object:
     return parse_keys(value) if isinstance(value, str) else value
 
 
-def _words(value: object) -> object:
-    return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
-
-
-Size = Annotated[int, BeforeValidator(_size), _BYTES]
 Keys = Annotated[tuple[ApiKey, ...], NoDecode, BeforeValidator(_keys)]
-Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 
 
 def default_store() -> str:
@@ -88,7 +68,8 @@ class Settings(BaseSettings):
     api_keys: Keys = Field(
         default=(),
         description="Keys that are accepted, as name:role:sha256hex separated by commas. The role"
-        " is read, write or admin. With none, everybody may do everything.",
+        " is read, write or admin. With none, everybody may do everything. A tenant's key is"
+        " name:role:prefix:sha256hex: it reaches the sessions whose names begin so.",
     )
     insecure: bool = Field(
         default=False,
@@ -98,6 +79,11 @@ class Settings(BaseSettings):
         default=(),
         description="Web origins whose pages may call the service, such as https://example.org,"
         " separated by commas; * for all.",
+    )
+    allowed_hosts: Words = Field(
+        default=(),
+        description="Names by which the service may be asked beside loopback, without ports,"
+        " separated by commas; * for all. With none, any; without keys, loopback only.",
     )
     docs: bool = Field(default=True, description="Serve /docs and /openapi.json.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -192,9 +178,16 @@ class Settings(BaseSettings):
             raise ValueError("an origin is http(s)://host or http(s)://host:port, without a path")
         return origins
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts_are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(_HOST.fullmatch, hosts)):
+            raise ValueError("a host is a name or an address, without http:// and without a port")
+        return hosts
+
     @model_validator(mode="after")
     def _is_not_open_to_all(self) -> Self:
-        if self.api_keys or self.insecure or _is_loopback(self.host):
+        if self.api_keys or self.insecure or is_loopback(self.host):
             return self
         raise ValueError(
             f"refused to listen on {self.host!r}: without API keys everybody who reaches it could"
@@ -206,11 +199,13 @@ class Settings(BaseSettings):
         yield from self.shown().items()
 
     def shown(self) -> dict[str, Any]:
-        """The settings as they may be logged: keys by name and role, no store with a password."""
+        """The settings as they may be logged: keys by what they may, no passwords."""
         shown = {name: getattr(self, name) for name in type(self).model_fields}
         if {"@", "?"} & set(self.store):
             shown["store"] = self.store.partition(":")[0] + ":***"
-        shown["api_keys"] = [f"{key.name}:{key.role}" for key in self.api_keys]
+        shown["api_keys"] = [
+            ":".join(filter(None, (key.name, str(key.role), key.prefix))) for key in self.api_keys
+        ]
         return shown
 
     @classmethod
@@ -222,78 +217,21 @@ class Settings(BaseSettings):
         Raises:
             SystemExit: 0 after `--help`; 2 after a message that names the setting that is wrong.
         """
-        parser = _parser(prog)
+        parser = options.parser_of(cls, prog)
         given = vars(parser.parse_args(arguments))
         try:
             return cls(**given)
         except ValidationError as error:
-            parser.exit(2, "".join(f"{prog}: {reason}\n" for reason in _reasons(error)))
-
-
-class Described(NamedTuple):
-    """A setting as `--help` and docs/settings.md show it."""
-
-    name: str
-    option: str
-    variable: str
-    default: str
-    meaning: str
+            parser.exit(2, "".join(f"{prog}: {reason}\n" for reason in options.reasons(error)))
 
 
 def described() -> list[Described]:
-    """All settings, in order."""
-    return [
-        Described(name, _option(name), _variable(name), _default(field), field.description or "")
-        for name, field in Settings.model_fields.items()
-    ]
+    """All settings as `--help` and docs/settings.md show them, in order."""
+    return options.described(Settings)
 
 
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _variable(name: str) -> str:
-    return PREFIX + name.upper()
-
-
-def _default(field: FieldInfo) -> str:
-    value = field.default
-    if field.default_factory is not None:
-        return "sqlite:///<data folder>/llr/llr.db"
-    if _BYTES in field.metadata:
-        return next(f"{value // size}{unit}" for unit, size in _UNITS.items() if value % size == 0)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value or "none")
-
-
-def _parser(prog: str) -> argparse.ArgumentParser:
-    """A parser with an option for every setting, which knows only those that were given."""
-    parser = argparse.ArgumentParser(
-        prog=prog,
-        usage="%(prog)s [--option value]...",
-        description="Serve named learners over HTTP. An option goes before its variable.",
-        argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
-    )
-    for setting in described():
-        help_ = f"{setting.meaning} [{setting.variable}, default {setting.default}]"
-        if Settings.model_fields[setting.name].annotation is bool:
-            parser.add_argument(setting.option, action=argparse.BooleanOptionalAction, help=help_)
-        else:
-            parser.add_argument(setting.option, metavar="VALUE", help=help_)
-    return parser
-
-
-def _reasons(error: ValidationError) -> Iterator[str]:
-    """What is wrong with which setting, without the values: they may be secret."""
-    for item in error.errors(include_url=False, include_input=False):
-        name = str(item["loc"][0]) if item["loc"] else ""
-        reason = item["msg"].removeprefix("Value error, ")
-        yield f"{_option(name)} or {_variable(name)}: {reason}" if name else reason
-
-
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's own."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

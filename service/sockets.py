@@ -16,12 +16,14 @@ from starlette.types import Receive, Scope, Send
 from service import logs
 from service.context import Context
 from service.front import WS, needed
+from service.hosts import Hosts
 from service.keys import authenticate, require
 from service.problems import MEDIA_TYPE, Problem
 from service.replies import Header
 from service.routes.stream import Stream
 from service.sessions.config import NAME
 from service.settings import Settings
+from service.tenants import confine
 
 log = logging.getLogger("service")
 
@@ -36,7 +38,7 @@ class Sockets:
 
     def __init__(self, context: Context) -> None:
         self._settings, self._metrics = context.settings, context.metrics
-        self._stream = Stream(context)
+        self._stream, self._hosts = Stream(context), Hosts(context.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one WebSocket."""
@@ -58,12 +60,14 @@ class Sockets:
     def _admitted(self, scope: Scope) -> str:
         """The session that may be streamed to. Raises the problem if not."""
         found, settings = STREAM.fullmatch(scope["path"]), self._settings
+        self._hosts.check(scope["path"], scope["headers"])
         _check_origin(dict(scope["headers"]), settings)
         if settings.api_keys:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
-            role = authenticate([*scope["headers"], *offered], settings.api_keys)
-            require(role, needed(WS, scope["path"]))
+            key = authenticate([*scope["headers"], *offered], settings.api_keys)
+            require(key.role, needed(WS, scope["path"]))
+            confine(key, WS, scope["path"])
         if found is None:
             raise Problem("not-found", f"WebSockets are at {STREAM_ROUTE} only")
         return found[1]

@@ -152,6 +152,7 @@ def test_the_password_of_an_address_is_not_repeated(
         ["watch", ".."],
         ["push", "no such file"],
         ["keys", "a b"],
+        ["keys", "acme", "--prefix", "acme"],
     ],
     ids=" ".join,
 )
@@ -185,6 +186,12 @@ def test_a_new_key_is_one_the_service_takes(role: str) -> None:
     assert known.digest == hashlib.sha256(key.encode()).digest()
     assert re.fullmatch(r"llr_[\w-]{40,}", key, re.ASCII)
     assert key not in run("keys", "sensor-7", "--role", role).stdout
+
+
+def test_a_tenants_key_has_its_prefix() -> None:
+    made = json.loads(run("keys", "acme", "--prefix", "acme-", "--json").stdout)
+    (known,) = parse_keys(made["entry"])
+    assert (known.role, known.prefix, made["prefix"]) == (Role.WRITE, "acme-", "acme-")
 
 
 def test_watching_in_a_pipe_prints_a_line_a_state(client: Client, address: str) -> None:

@@ -242,6 +242,27 @@ def test_a_key_is_asked_for_kept_for_the_tab_and_forgotten(page: Page) -> None:
             assert page.run("sessionStorage.length") == 0
 
 
+def test_a_tenant_sees_its_own_sessions_and_is_told_how_to_name_another(page: Page) -> None:
+    entries = f"boss:admin:{hash_key('boss')},acme:write:acme-:{hash_key('acme')}"
+    with serving("memory:", api_keys=entries) as address:
+        boss = {"authorization": "Bearer boss"}
+        with httpx.Client(base_url=f"http://{address}", headers=boss) as http:
+            for name in ("acme-1", "rival-1"):
+                made(http, name, 10)
+        page.open(f"http://{address}/")
+        page.write("dialog input", "acme")
+        page.click("dialog .primary")
+        page.says("table", "acme-1")
+        assert "rival" not in page.text("main")
+        page.click("#new")
+        page.write("dialog input", "mine")
+        page.click("dialog .primary")
+        page.says("dialog", "begin with acme-")
+        page.write("dialog input", "acme-2")
+        page.click("dialog .primary")
+        page.says("[data-stat=t]", "0")
+
+
 def test_a_restart_of_the_service_is_seen_and_survived(page: Page, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'llr.db'}"
     with serving(store) as address, httpx.Client(base_url=f"http://{address}") as http:

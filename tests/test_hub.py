@@ -17,8 +17,9 @@ import service.routes.samples
 import service.sessions.hub
 from service.app import App
 from service.codec import decode_query
+from service.options import MIB
 from service.sessions.config import SessionConfig
-from service.settings import MIB, Settings
+from service.settings import Settings
 from service.stores.memory import Memory
 from service.stores.store import (
     Change,

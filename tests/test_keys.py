@@ -45,7 +45,14 @@ def test_keys_are_parsed_with_spaces_capitals_and_a_trailing_comma() -> None:
     ("text", "reason"),
     [
         ("llr_secret", "entry 1 is not name:role:sha256hex"),
-        (f"a:read:{hash_key('1')}:x", "entry 1 is not"),
+        (f"a:read:b-:{hash_key('1')}:x", "entry 1 is not"),
+        (f"a:read:{hash_key('1')}:x", "entry 1: a prefix begins a session's name"),
+        (f"a:read:acme:{hash_key('1')}", "entry 1: a prefix"),
+        (f"a:read:-acme-:{hash_key('1')}", "entry 1: a prefix"),
+        (f"a:read:-:{hash_key('1')}", "entry 1: a prefix"),
+        (f"a:read::{hash_key('1')}", "entry 1: a prefix"),
+        (f"a:read:{'a' * 64}-:{hash_key('1')}", "entry 1: a prefix"),
+        (f"a:read:a/b-:{hash_key('1')}", "entry 1: a prefix"),
         (f"a:read:{hash_key('1')},b:root:{hash_key('2')}", "entry 2: the role is one of read"),
         (f"a:READ:{hash_key('1')}", "entry 1: the role"),
         (f":read:{hash_key('1')}", "entry 1: a name"),
@@ -64,8 +71,20 @@ def test_a_wrong_entry_is_named_by_its_place_and_not_repeated(text: str, reason:
     assert hash_key("1") not in str(caught.value)
 
 
+def test_a_tenants_key_has_its_prefix_and_reaches_what_begins_so() -> None:
+    text = f"a:read:acme-:{hash_key('1')},b:admin:ac.me_:{hash_key('2')}"
+    acme, other = parse_keys(text)
+    assert (acme.prefix, other.prefix, KEYS[0].prefix) == ("acme-", "ac.me_", "")
+    for name in ("acme-1", "acme--", "acme-.x"):
+        assert acme.reaches(name)
+        assert not other.reaches(name)
+        assert KEYS[0].reaches(name)
+    for name in ("acme-", "acme", "acme2-1", "Acme-1", "xacme-1", " acme-1", "ac.me_1", ""):
+        assert not acme.reaches(name), name
+
+
 def test_the_digest_of_a_key_is_not_shown() -> None:
-    assert repr(KEYS[0]) == "ApiKey(name='reader', role=<Role.READ: 1>)"
+    assert repr(KEYS[0]) == "ApiKey(name='reader', role=<Role.READ: 1>, prefix='')"
 
 
 @pytest.mark.parametrize(("name", "role"), [("reader", 1), ("writer", 2), ("boss", 3)])
@@ -74,10 +93,10 @@ def test_a_known_key_has_its_role(name: str, role: int, form: str) -> None:
     other = (b"user-agent", b"x")
     bearer = (b"authorization", form.format(SECRETS[name]).encode())
     plain = (b"x-api-key", SECRETS[name].encode())
-    assert authenticate([other, bearer], KEYS) is Role(role)
-    assert authenticate([plain, other], KEYS) is Role(role)
-    assert authenticate([bearer, plain], KEYS) is Role(role)
-    assert authenticate([(b"authorization", b"Basic eDp5"), plain], KEYS) is Role(role)
+    assert authenticate([other, bearer], KEYS) == KEYS[role - 1]
+    assert authenticate([plain, other], KEYS) == KEYS[role - 1]
+    assert authenticate([bearer, plain], KEYS) == KEYS[role - 1]
+    assert authenticate([(b"authorization", b"Basic eDp5"), plain], KEYS) == KEYS[role - 1]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +148,8 @@ def test_every_key_is_compared_whichever_fits(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_keys_everybody_is_admin() -> None:
-    assert authenticate([], ()) is Role.ADMIN
-    assert authenticate([(b"x-api-key", b"anything")], ()) is Role.ADMIN
+    assert authenticate([], ()).role is Role.ADMIN
+    assert authenticate([(b"x-api-key", b"anything")], ()).prefix == ""
 
 
 @pytest.mark.parametrize("role", Role)

@@ -9,7 +9,7 @@ import pytest
 from serving import Server, started
 from test_hostile import JSON, NDJSON, NPY, npy, strictly
 
-from service.settings import MIB
+from service.options import MIB
 
 
 @pytest.fixture(scope="module")

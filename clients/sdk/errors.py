@@ -23,6 +23,7 @@
         ├── StateChanged          412  somebody else learnt meanwhile
         ├── TooLarge              413  the request is too large
         ├── UnsupportedType       415  this content type is not understood
+        ├── Misdirected           421  the service does not go by this host name
         ├── Invalid               422  the request is not valid, and `errors` says where
         ├── TooMany               429  streams, producers or what is kept are at their limit
         ├── Internal              500  the service failed
@@ -214,6 +215,12 @@ class UnsupportedType(Problem):
     """This content type is not understood."""
 
     kind = "unsupported-type"
+
+
+class Misdirected(Problem):
+    """The service does not go by the host name it was asked by."""
+
+    kind = "misdirected"
 
 
 class Invalid(Problem):

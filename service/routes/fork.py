@@ -6,9 +6,10 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from service import answers
-from service.context import Here, Named
+from service.context import Caller, Here, Named
 from service.schemas import Fork, SessionState
 from service.sessions.fork import fork_of
+from service.tenants import claim
 
 log = logging.getLogger("service")
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -17,8 +18,9 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 @router.post(
     "/{name}/fork", status_code=201, response_model=SessionState, operation_id="forkSession"
 )
-async def fork(session: Named, wanted: Fork, here: Here, response: Response) -> Any:
+async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, response: Response) -> Any:
     """Copy a session under a new name, bit for bit; with changes it restarts from its theta."""
+    claim(caller, wanted.name, pointer="/name")
     await session.settled()  # what is copied is on disk, and nothing is learnt until it is taken
     config, learner = fork_of(session, wanted.changes)
     producers = dict(session.producers)

@@ -5,8 +5,8 @@ from pydantic_core import to_json
 
 from llr import SampleError
 from service.codec import Query, decode_query
-from service.context import Context, Here, Named
-from service.keys import ROLE, Role, require
+from service.context import Caller, Context, Here, Named
+from service.keys import Role, require
 from service.problems import Problem
 from service.schemas import Prediction
 from service.sessions import late
@@ -25,12 +25,12 @@ ALONE = {"/ids/0": "/id", "/x/0": "/x"}
     response_class=Response,
     operation_id="predict",
 )
-async def predict(session: Named, here: Here, request: Request) -> Response:
+async def predict(session: Named, here: Here, caller: Caller, request: Request) -> Response:
     """A mean or probability for a row of features, or for many; with an id x is kept."""
     body = await request.body()
     query, answer = await in_thread_if_long(body, _predicted, session, body, here.settings.max_dim)
     if query.ids:
-        require(request.scope.get(ROLE, Role.ADMIN), Role.WRITE)
+        require(caller.role, Role.WRITE)
         rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
         await _kept(await here.present(session), here, query, rows)
     return Response(answer, media_type="application/json")

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic_core import from_json
 
 from service import answers
-from service.context import Here, Name, Named
+from service.context import Caller, Here, Name, Named
 from service.schemas import ProducerState, SessionPage, SessionState
 from service.sessions.config import SessionConfig
 from service.sessions.producers import PRODUCER
@@ -26,11 +26,12 @@ async def create(name: Name, config: SessionConfig, here: Here, response: Respon
 @router.get("", response_model=SessionPage, operation_id="listSessions")
 async def listed(
     here: Here,
+    caller: Caller,
     limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
     cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
 ) -> Any:
     """Sessions in the order of their names, a page at a time."""
-    rows = await here.sessions.list(cursor, limit + 1)
+    rows = await here.sessions.list(cursor, limit + 1, caller.prefix)
     sessions = []
     for row in rows[:limit]:
         loaded = here.sessions.peek(row.name)

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from typing import TypeVar
 
 from llr import Learner, StateError
@@ -129,11 +130,16 @@ class Hub:
         self._forget(name)
         log.info("session deleted", extra={"session": name, "t": session.t})
         if isinstance(written, Conflict):
-            raise _not_found(name)
+            raise not_found(name)
 
-    async def list(self, after: str, limit: int) -> list[Listed]:
-        """Sessions in the order of their names."""
-        return await self._stored(self._committer.call(lambda store: store.list(after, limit)))
+    async def list(self, after: str, limit: int, prefix: str = "") -> list[Listed]:
+        """Sessions in the order of their names; with a prefix, those that have more after it.
+
+        They stand together, so the store is asked for what follows the prefix, and no further.
+        """
+        start = max(after, prefix)
+        rows = await self._stored(self._committer.call(lambda store: store.list(start, limit)))
+        return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def ready(self) -> int:
         """Ask the store for its number of sessions, which shows that it answers."""
@@ -182,7 +188,7 @@ class Hub:
         except Damaged as damage:
             raise _damaged(name, damage) from damage
         if stored is None:
-            raise _not_found(name)
+            raise not_found(name)
         config = SessionConfig.model_validate_json(stored.config)
         try:
             learner = await asyncio.to_thread(_rebuild, config, stored)
@@ -282,7 +288,8 @@ def _rebuild(config: SessionConfig, stored: Stored) -> Learner | None:
     return learner
 
 
-def _not_found(name: str) -> Problem:
+def not_found(name: str) -> Problem:
+    """What is said of a name that no session has."""
     return Problem("session-not-found", f"PUT /v1/sessions/{name} creates it")
 
 

@@ -31,7 +31,7 @@ Answers = dict[str, dict[str, Any]]
 def opened(folder: Path) -> TestClient:
     """An app on the file in a folder; raises `StoreError` on entering if it refuses."""
     settings = Settings(store=f"sqlite:///{folder / 'llr.db'}", docs=False)
-    return TestClient(App(settings), raise_server_exceptions=False)
+    return TestClient(App(settings), "http://localhost", raise_server_exceptions=False)
 
 
 def build(folder: Path, seed: int) -> None:

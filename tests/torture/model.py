@@ -56,7 +56,7 @@ class Modelled:
     def open(self) -> None:
         """Start, on the same file."""
         self._app = App(Settings(store=self._store, memory_cap=2**20, docs=False))
-        self._client = TestClient(self._app, raise_server_exceptions=False)
+        self._client = TestClient(self._app, "http://localhost", raise_server_exceptions=False)
         self._client.__enter__()
 
     def close(self) -> None:
