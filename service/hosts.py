@@ -31,11 +31,13 @@ class Hosts:
         self._good: set[bytes] = set()
 
     def check(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Raise `misdirected` unless the request was sent to a host that is served here."""
+        """Raise `misdirected` if the request was sent to a host that is not served here.
+
+        No browser leaves `Host` out; who does is no page.
+        """
         if not self._checked or path in PROBES:
             return
-        hosts = [value for name, value in headers if name == b"host"]
-        if not hosts or not all(map(self._is_served, hosts)):
+        if not all(self._is_served(value) for name, value in headers if name == b"host"):
             raise Problem(
                 "misdirected",
                 "No such host is served here. Ask localhost, or add the name to allowed_hosts.",
