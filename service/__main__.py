@@ -1,6 +1,7 @@
 """`python -m service`, which is `llr serve`: one process, one event loop, one store."""
 
 import asyncio
+import ctypes
 import gc
 import logging
 import signal
@@ -12,7 +13,7 @@ import uvicorn
 from service import logs
 from service.app import App
 from service.connection import Connection
-from service.settings import Settings
+from service.settings import MIB, Settings
 from service.socket import Socket
 from service.stores import open_store
 from service.stores.store import StoreError
@@ -22,6 +23,8 @@ log = logging.getLogger("service")
 COLLECT_EVERY = 20_000
 """New objects after which to look for garbage; a request makes some hundreds, none of it garbage
 for long."""
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
+"""What glibc's `mallopt` may be told, in bytes."""
 GRACE = 0.25
 """Seconds in which those who read their events get to the end of them."""
 AT_LAST = 0.8
@@ -72,10 +75,26 @@ def _spare_the_collector() -> None:
     gc.set_threshold(COLLECT_EVERY)
 
 
+def _keep_memory() -> None:
+    """Let bodies come and go in memory that stays: a new page costs more than what is put on it.
+
+    glibc gives large blocks back to the system at once, and asks for them again for the next body.
+    Other C libraries are left as they are.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:
+        return
+    mallopt(M_MMAP_THRESHOLD, 32 * MIB)
+    mallopt(M_TRIM_THRESHOLD, 128 * MIB)
+    mallopt(M_TOP_PAD, 32 * MIB)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Serve until told to stop; returns the exit code."""
     settings = Settings.from_cli(arguments, prog="llr serve")
     logs.configure(settings.log_level)
+    _keep_memory()
     try:
         open_store(settings.store).close()
     except StoreError as failure:

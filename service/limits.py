@@ -7,7 +7,6 @@ time in which a streamed body is worked on does not.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
-from io import BytesIO
 
 from starlette.types import Message, Receive
 
@@ -16,6 +15,7 @@ from service.problems import Problem
 MIN_RATE = 1024
 """Bytes that buy a body another second, unless told otherwise."""
 
+_SMALL = 256  # bytes up to which a part of a body is joined with the next one
 _LONGEST = 18  # digits of a length anybody could mean; int() refuses some thousands of them
 
 
@@ -63,15 +63,18 @@ async def _rest(
     receive: Receive, first: bytes, limit: int, received: Callable[[int], None]
 ) -> bytes:
     """The body whose first part has come. `received` is told how much there is, part by part."""
-    body = BytesIO()  # small parts cost their bytes only, and the end needs no copy
-    body.write(first)
-    more = True
+    parts, size, more = [first], len(first), True
     while more:
-        received(body.tell())
+        received(size)
         message = await receive()
-        body.write(_part(message, body.tell(), limit))
+        part = _part(message, size, limit)
+        size += len(part)
+        if len(parts[-1]) < _SMALL:  # a byte at a time would cost a list of bytes
+            parts[-1] += part
+        else:
+            parts.append(part)
         more = message.get("more_body", False)
-    return body.getvalue()
+    return b"".join(parts)
 
 
 async def stream_body(
