@@ -47,13 +47,23 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         "algorithm": config.algorithm,
         "dim": learner.dim if learner else config.dim,
         "kept": session.shelf.waiting,
-        "status": "diverged" if session.diverged else "ok",
+        "status": session.status,
+        "retained": retained(session),
+        "relearning": session.relearning and session.relearning.shown(session.t),
         "config": config.model_dump(),
     }
     if learner is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
     return shown | numbers(learner, theta) | eta_status(learner.eta_status)
+
+
+def retained(session: Session) -> dict[str, Any] | None:
+    """How much of its samples a session keeps; None if it does not."""
+    if not session.config.retain:
+        return None
+    (samples, size), t = session.journal.retention.kept, session.t
+    return {"samples": min(samples, t), "bytes": size, "complete": samples >= t}
 
 
 def eta_status(status: EtaStatus) -> dict[str, Any]:

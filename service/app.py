@@ -94,11 +94,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     committer = Committer(open_store(context.settings.store), context.metrics)
     context.hub = Hub(committer, context.metrics, context.settings, context.clock)
     sweeping = asyncio.create_task(context.hub.sweep_for_ever())
+    resuming = asyncio.create_task(context.hub.relearner.resume())
     try:
         yield
     finally:
         sweeping.cancel()
-        await asyncio.wait([sweeping])
+        resuming.cancel()
+        await asyncio.wait([sweeping, resuming])
+        await context.hub.relearner.close()
         await committer.close()
 
 

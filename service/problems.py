@@ -35,6 +35,9 @@ KINDS: dict[str, Kind] = {
         Kind("session-exists", 409, "The session exists with another config"),
         Kind("id-taken", 409, "The id stands for another x"),
         Kind("sequence-gap", 409, "Samples are missing before these"),
+        Kind("producers-full", 409, "The session knows its most producers"),
+        Kind("not-retained", 409, "The session did not keep all its samples"),
+        Kind("relearning-stopped", 409, "The session did not learn all it was to"),
         Kind("diverged", 409, "The step would leave the finite numbers"),
         Kind("state-changed", 412, "The session is no longer there"),
         Kind("too-large", 413, "The request is too large"),
@@ -45,6 +48,7 @@ KINDS: dict[str, Kind] = {
         Kind("internal", 500, "The service failed"),
         Kind("damaged", 500, "The stored session is damaged"),
         Kind("unavailable", 503, "The service cannot answer now"),
+        Kind("relearning", 503, "The session is still learning what it was forked for"),
         Kind("disk-full", 507, "The disk is full"),
     )
 }

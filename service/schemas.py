@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from service.sessions.config import LONGEST, NAME, Number, SessionConfig
 
@@ -46,6 +46,25 @@ class EtaStatus(BaseModel):
     advice: str = Field(description="One line for people.")
 
 
+class Retained(BaseModel):
+    """How much of its samples a session keeps."""
+
+    samples: int = Field(description="So many, from the first one on.")
+    bytes: int = Field(description="What they take in the store.")
+    complete: bool = Field(description="Whether they are all it has learnt.")
+
+
+class Relearning(BaseModel):
+    """How far a what-if is."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    source: str = Field(alias="from", description="The session whose samples it learns.")
+    done: int = Field(description="Samples learnt of those.")
+    of: int = Field(description="All of them; it is done when both are the same.")
+    stopped: str | None = Field(description="Why it cannot go on; null while it can.")
+
+
 class SessionState(Numbers):
     """All of a session."""
 
@@ -54,7 +73,11 @@ class SessionState(Numbers):
     algorithm: str
     dim: int | None
     kept: int = Field(description="How many x wait for their late labels.")
-    status: str = Field(description="`ok`, or `diverged` after a batch that was refused for it.")
+    status: str = Field(
+        description="`ok`, `diverged` after a batch refused for it, `stopped` for a what-if."
+    )
+    retained: Retained | None = Field(None, description="Only with `retain`.")
+    relearning: Relearning | None = Field(None, description="Only of a fork with `relearn`.")
     eta_status: EtaStatus
     config: SessionConfig
 
@@ -133,7 +156,9 @@ class Fork(BaseModel):
 
     model_config = ConfigDict(
         extra="forbid",
-        json_schema_extra={"examples": [{"name": "twin"}, {"name": "rival", "algorithm": "sg/ag"}]},
+        json_schema_extra={
+            "examples": [{"name": "twin"}, {"name": "rival", "algorithm": "sg/ag", "relearn": True}]
+        },
     )
 
     name: Annotated[StrictStr, Field(pattern=f"^{NAME}$")] = Field(description="The copy's name.")
@@ -151,10 +176,15 @@ class Fork(BaseModel):
     label_seconds: Number | None = Field(None, gt=0, le=LONGEST, description="Another time.")
     expired_label: Number | None = Field(None, description="Another label for what expired.")
 
+    retain: StrictBool | None = Field(None, description="Whether the copy keeps its samples.")
+    relearn: StrictBool = Field(
+        default=False, description="Learn all samples of the session anew, from the first one on."
+    )
+
     @property
     def changes(self) -> dict[str, Any]:
         """The members of a config that were given."""
-        return self.model_dump(exclude={"name"}, exclude_none=True)
+        return self.model_dump(exclude={"name", "relearn"}, exclude_none=True)
 
 
 class Issue(BaseModel):

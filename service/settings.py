@@ -154,6 +154,12 @@ class Settings(BaseSettings):
         le=1024 * GIB,
         description="Bytes one session keeps for late labels: x, ids, and 400 for each of them.",
     )
+    max_retained: Size = Field(
+        default=256 * MIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes of samples one session with `retain` keeps; it learns on beyond.",
+    )
     drain_seconds: float = Field(
         default=1.5,
         ge=0,

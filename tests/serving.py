@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.client import HTTPResponse
 from pathlib import Path
 from socket import create_connection
@@ -57,11 +57,13 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(folder: Path, **settings: str) -> Iterator[Server]:
+def started(
+    folder: Path, program: Sequence[str] = ("-m", "service"), **settings: str
+) -> Iterator[Server]:
     """A service that keeps its sessions and its log in a folder, until it is told to stop."""
     given = {"store": f"sqlite:///{folder}/llr.db", **settings}
     environment = os.environ | {f"LLR_{name.upper()}": value for name, value in given.items()}
-    command = [sys.executable, "-m", "service", "--port", "0"]
+    command = [sys.executable, *program, "--port", "0"]
     with (
         (folder / "log").open("w") as log,
         subprocess.Popen(  # noqa: S603

@@ -22,8 +22,8 @@ from service.sessions.actor import Event, Session
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART = 0.05
 HEARTBEAT = 15.0
-Seen = tuple[int, bool] | None
-"""What a reader saw last: t, and whether the session was diverged."""
+Seen = tuple[int, str] | None
+"""What a reader saw last: t, and the session's status."""
 
 
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
@@ -35,7 +35,7 @@ async def events(
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id or ""
     is_t = known.isascii() and known.isdigit() and len(known) < 18
-    return _Events(session, here, (int(known), False) if is_t else None)
+    return _Events(session, here, (int(known), "ok") if is_t else None)
 
 
 class _Events(StreamingResponse):
@@ -65,8 +65,8 @@ async def _flow(session: Session, here: Context, seen: Seen) -> AsyncIterator[by
     yield b"retry: 1000\n\n"
     while not session.gone and not here.draining:
         changed = session.changed
-        if (session.t, session.diverged) != seen:
-            seen = session.t, session.diverged
+        if (session.t, session.status) != seen:
+            seen = session.t, session.status
             yield _event(session)
             await asyncio.sleep(APART)
             continue
@@ -79,7 +79,7 @@ async def _flow(session: Session, here: Context, seen: Seen) -> AsyncIterator[by
 
 def _event(session: Session) -> bytes:
     """The present state as an event, written once for all who watch."""
-    present = session.t, session.diverged
+    present = session.t, session.status
     if session.event.of != present:
         state = to_json(answers.of_state(session), inf_nan_mode="null")
         text = b"id: %d\nevent: state\ndata: %s\n\n" % (session.t, state)

@@ -19,12 +19,16 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
     "/{name}/fork", status_code=201, response_model=SessionState, operation_id="forkSession"
 )
 async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, response: Response) -> Any:
-    """Copy a session under a new name, bit for bit; with changes it restarts from its theta."""
+    """Copy a session under a new name, bit for bit; with changes it restarts from its theta.
+
+    With `relearn` it starts from nothing and learns all the samples of the session anew.
+    """
     claim(caller, wanted.name, pointer="/name")
+    session.turns.check_open()
     await session.settled()  # what is copied is on disk, and nothing is learnt until it is taken
-    config, learner = fork_of(session, wanted.changes)
+    config, learner, origin = fork_of(session, wanted.changes, wanted.relearn)
     producers = dict(session.producers)
-    copy = await here.sessions.restore(wanted.name, config, learner, producers)
+    copy = await here.sessions.restore(wanted.name, config, learner, producers, origin)
     log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
     response.headers["ETag"] = f'"{copy.t}"'
     return answers.of_state(copy)

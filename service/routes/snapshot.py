@@ -18,6 +18,7 @@ FORMAT = 1
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
 async def out(session: Named, response: Response) -> Any:
     """Everything needed to go on elsewhere."""
+    session.turns.check_open()
     await session.settled()
     learner = session.published
     response.headers["ETag"] = f'"{session.t}"'

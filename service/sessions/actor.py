@@ -19,7 +19,9 @@ from service.sessions.batch import Find, Fresh, Learnt, Pending, Ticket
 from service.sessions.committer import Receipt
 from service.sessions.config import SessionConfig
 from service.sessions.journal import Journal
+from service.sessions.origin import Origin
 from service.sessions.producers import new_of
+from service.sessions.relearning import Relearning
 from service.sessions.shelf import Shelf
 from service.sessions.step import advice, learn
 from service.sessions.turns import Turns
@@ -29,9 +31,9 @@ from service.stores.store import Shelved, Written
 
 
 class Event(NamedTuple):
-    """What those who watch are told of a state: of which t, and whether it is diverged."""
+    """What those who watch are told of a state: of which t, and its status."""
 
-    of: tuple[int, bool] | None = None
+    of: tuple[int, str] | None = None
     text: bytes = b""
 
 
@@ -49,6 +51,7 @@ class Session:
         shelf: what is kept for late labels.
         journal: its way to the store.
         turns: those who wait for it.
+        relearning: what it learns anew or has learnt so, None if it was not forked for that.
         changed: set and replaced whenever `published` moves or the session diverges, for those
             who watch.
         event: what those who watch were told last.
@@ -76,6 +79,7 @@ class Session:
         self.watchers = 0
         self.gone = False
         self.diverged = False
+        self.relearning: Relearning | None = None
         self._learner = learner
         self.metrics, self.settings = metrics, settings
         self.journal, self._clock = journal, clock
@@ -85,6 +89,13 @@ class Session:
     def t(self) -> int:
         """Samples learnt and committed."""
         return self.published.t if self.published else 0
+
+    @property
+    def status(self) -> str:
+        """`ok`; `diverged` after a step that was refused; `stopped` if it could not re-learn."""
+        if self.relearning is not None and self.relearning.stopped is not None:
+            return "stopped"
+        return "diverged" if self.diverged else "ok"
 
     @property
     def busy(self) -> bool:
@@ -182,6 +193,12 @@ class Session:
             raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
         if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
             raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
+
+    def relearn(self, origin: Origin) -> None:
+        """Let nobody change the session until it has learnt those samples."""
+        self.relearning = going = Relearning(origin)
+        if self.t < origin.of:
+            self.turns.closed = lambda: going.refusal(self.t)
 
     def drop(self) -> None:
         """This copy is no longer the session; those who watch are told."""

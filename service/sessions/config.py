@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 import llr
 from llr.checks import check_labels
@@ -62,15 +62,20 @@ class SessionConfig(BaseModel):
         description="The label of an x for which none came in time; forgotten if left out.",
     )
 
+    retain: StrictBool = Field(
+        default=False,
+        description="Keep all samples, so that a fork can learn them anew in another way.",
+    )
+
     @property
     def features(self) -> bool:
         """Whether samples have an x."""
         return llr.MODELS[self.model].features
 
     def learns_like(self, other: "SessionConfig") -> bool:
-        """Whether they differ in nothing but what is done about late labels."""
-        late = {"label_seconds", "expired_label"}
-        return self.model_dump(exclude=late) == other.model_dump(exclude=late)
+        """Whether they differ in nothing but late labels and whether samples are kept."""
+        beside = {"label_seconds", "expired_label", "retain"}
+        return self.model_dump(exclude=beside) == other.model_dump(exclude=beside)
 
     def of_learner(self, dim: int | None) -> llr.Config:
         """The learner's config once dim is known, or None to check all the rest."""

@@ -3,27 +3,36 @@
 Without changes to how it learns the copy is the session bit for bit. With them it is a new learner
 that starts at the session's θ: t, loss, regret and history begin anew, and η at `eta0`. Either way
 it has learnt what the session has, so it knows the producers' numbers.
+
+A what-if learns the session's samples anew instead, from t = 0, and has learnt the same in the end.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from llr import ALGORITHMS, MODELS, Learner
+from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.config import SessionConfig
+from service.sessions.origin import Origin
+
+Copy = tuple[SessionConfig, Learner | None, Origin | None]
+"""The config of a copy; its learner if it goes on from where the session is; what it re-learns."""
 
 
-def fork_of(session: Session, changes: Mapping[str, Any]) -> tuple[SessionConfig, Learner | None]:
-    """The config of a copy, and its learner if it goes on from where the session is.
+def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False) -> Copy:
+    """What a copy is made of.
 
     The session has to be settled. `changes` are members of a config, of the right types.
     """
+    if relearn:
+        return _what_if(session, changes)
     config, learner = session.config, session.published
     known = None if learner is None else learner.dim
     given = {name: value for name, value in changes.items() if (name, value) != ("dim", known)}
     changed = config.model_copy(update=given)
     if changed.learns_like(config):
-        return changed, None if learner is None else learner.copy()
+        return changed, None if learner is None else learner.copy(), None
     if "options" not in given:
         changed = changed.model_copy(update={"options": _fitting(changed)})
     if learner is not None and learner.t:
@@ -31,7 +40,36 @@ def fork_of(session: Session, changes: Mapping[str, Any]) -> tuple[SessionConfig
         if changed.model not in MODELS or changed.features:
             carried["dim"] = learner.dim
         changed = changed.model_copy(update=carried | given)
-    return changed, None
+    return changed, None, None
+
+
+def _what_if(session: Session, changes: Mapping[str, Any]) -> Copy:
+    kept, t = session.journal.retention.kept, session.t
+    if kept.samples < t or not session.config.retain:
+        raise Problem("not-retained", _why_not(session, kept.samples))
+    changed = session.config.model_copy(update=dict(changes))
+    if "options" not in changes:
+        changed = changed.model_copy(update={"options": _fitting(changed)})
+    if session.published is not None:
+        _check_dim(changed, session.published.dim)
+        changed.check(session.settings.max_dim, session.published.dim)
+    return changed, None, Origin(session.name, session.id, t)
+
+
+def _check_dim(config: SessionConfig, dim: int | None) -> None:
+    if config.dim not in (None, dim):
+        detail = f"the samples have {dim} features"
+        raise Problem("invalid", f"dim: {detail}", [{"pointer": "/dim", "detail": detail}])
+
+
+def _why_not(session: Session, samples: int) -> str:
+    needs = 'a what-if needs a session created with "retain": true'
+    if not session.config.retain:
+        return needs
+    most = session.settings.max_retained
+    return (
+        f"{samples} of its {session.t} samples are kept: {needs}, and at most {most} bytes of them"
+    )
 
 
 def _fitting(config: SessionConfig) -> dict[str, Any]:

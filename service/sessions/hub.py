@@ -18,6 +18,9 @@ from service.sessions.actor import Session
 from service.sessions.committer import Committer, Receipt
 from service.sessions.config import SessionConfig
 from service.sessions.journal import Journal
+from service.sessions.origin import Origin, from_stored, to_stored
+from service.sessions.relearner import Relearner
+from service.sessions.retention import Retention
 from service.sessions.shelf import Shelf
 from service.sessions.waiting import RETRY
 from service.settings import Settings
@@ -26,7 +29,6 @@ from service.stores.store import (
     Create,
     Damaged,
     Delete,
-    Kept,
     Listed,
     Stored,
     StoreError,
@@ -56,6 +58,7 @@ class Hub:
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._keeping: set[str] = set()
         self._sizes: dict[str, int] = {}
+        self.relearner = Relearner(committer, self.get)
         self._bytes = 0
 
     def at_hand(self, name: str) -> Session | None:
@@ -86,7 +89,7 @@ class Hub:
     async def create(self, name: str, config: SessionConfig) -> tuple[Session, bool]:
         """The session and whether it is new. Raises `session-exists` if its config differs."""
         config.check(self._settings.max_dim)
-        body = config.model_dump_json().encode()
+        body = to_stored(config)
         written = await self._stored(self._committer.commit(Create(name, body)))
         if isinstance(written, Conflict):
             session = await self.get(name)
@@ -98,7 +101,7 @@ class Hub:
                 )
             return session, False
         log.info("session created", extra={"session": name, "t": 0})
-        return self._keep(self._make(name, config, written.session, None, {}, 0, {})), True
+        return self._keep(name, Stored(written.session, body, 0, None, 0, (), {}), None), True
 
     async def restore(
         self,
@@ -106,21 +109,23 @@ class Hub:
         config: SessionConfig,
         learner: Learner | None,
         producers: Mapping[str, int],
+        origin: Origin | None = None,
     ) -> Session:
         """A new session that goes on from a state. Raises `session-exists` if the name is taken.
 
-        Without a learner it is a fresh one that knows these producers.
+        Without a learner it is a fresh one that knows these producers; with an origin it learns
+        those samples first.
         """
         config.check(self._settings.max_dim, learner.dim if learner else None)
         t, packed = (learner.t, learner.pack()) if learner else (0, None)
-        create = Create(name, config.model_dump_json().encode(), t, packed, producers)
+        body = to_stored(config, origin)
+        create = Create(name, body, t, packed, producers)
         written = await self._stored(self._committer.commit(create))
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
         log.info("session restored", extra={"session": name, "t": t})
-        made = self._make(name, config, written.session, learner, dict(producers), 0, {})
-        return self._keep(made)
+        return self._keep(name, Stored(written.session, body, t, packed, t, (), producers), learner)
 
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
@@ -189,7 +194,7 @@ class Hub:
             raise _damaged(name, damage) from damage
         if stored is None:
             raise not_found(name)
-        config = SessionConfig.model_validate_json(stored.config)
+        config, _ = from_stored(stored.config)
         try:
             learner = await asyncio.to_thread(_rebuild, config, stored)
         except (StateError, ValueError) as damage:
@@ -197,10 +202,7 @@ class Hub:
         meanwhile = self.at_hand(name)
         if meanwhile is not None:  # made while this copy was on its way
             return meanwhile
-        tail = sum(len(entry.blob) for entry in stored.tail)
-        producers = dict(stored.producers)
-        made = self._make(name, config, stored.id, learner, producers, tail, stored.kept)
-        return self._keep(made)
+        return self._keep(name, stored, learner)
 
     async def _find(self, name: str, conflict: Conflict) -> None:
         """Make sure that a conflict is about the name, and not about what was to be stored."""
@@ -211,34 +213,32 @@ class Hub:
                 raise
             raise Problem("invalid", f"cannot be stored: {conflict.reason}") from None
 
-    def _make(
-        self,
-        name: str,
-        config: SessionConfig,
-        number: int,
-        learner: Learner | None,
-        producers: dict[str, int],
-        tail: int,
-        kept: Mapping[str, Kept],
-    ) -> Session:
+    def _make(self, name: str, stored: Stored, learner: Learner | None) -> Session:
+        config, origin = from_stored(stored.config)
         if learner is None and (config.dim or not config.features):
             learner = config.learner(config.dim or 1, self._settings.max_dim)
-        return Session(
+        retention = Retention.of(stored, config.retain, self._settings.max_retained)
+        made = Session(
             name,
             config,
-            number,
+            stored.id,
             learner,
-            producers,
-            Shelf(kept),
-            Journal(number, tail, self._committer),
+            dict(stored.producers),
+            Shelf(stored.kept),
+            Journal(stored, retention, self._committer),
             self._metrics,
             self._settings,
             self._clock,
         )
+        if origin is not None:
+            made.relearn(origin)
+        return made
 
-    def _keep(self, session: Session) -> Session:
-        self._loaded[session.name] = session
+    def _keep(self, name: str, stored: Stored, learner: Learner | None) -> Session:
+        session = self._loaded[name] = self._make(name, stored, learner)
         self.touched(session)
+        if session.turns.closed is not None:
+            self.relearner.start(name)
         return session
 
     def _evict(self, spared: Session) -> None:

@@ -5,7 +5,6 @@ import re
 from service.codec import Samples
 from service.problems import Problem
 from service.sessions.batch import Fresh, Ticket
-from service.sessions.waiting import RETRY
 
 PRODUCER = re.compile(r"[\x21-\x7e]{1,128}")
 MOST_SAMPLES = 2**53
@@ -26,7 +25,8 @@ def new_of(
             expected=expected,
         )
     if ticket.producer not in producers and len(producers) >= most:
-        raise Problem("too-many", "this session has its most producers", headers=RETRY)
+        detail = f"this session knows {most} producers, its most: go on as one of those, number"
+        raise Problem("producers-full", f"{detail} samples in another session, or send without")
     known = expected - ticket.seq
     if known >= n:
         return None

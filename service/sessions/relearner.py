@@ -1,0 +1,151 @@
+"""Who re-learns: what-ifs in the background, a block at a time, until each has learnt all.
+
+A block is read from the log of the source, learnt like any batch and durable before the next one.
+So a session's t is how far it is, and after a crash it goes on from there. What is refused for good
+(a step that diverges, a sample the model cannot take, a source that was deleted) stops it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from service.codec import Samples, unpack_samples
+from service.problems import Problem
+from service.sessions.actor import Session
+from service.sessions.batch import Fresh
+from service.sessions.committer import Committer
+from service.sessions.origin import MEMBER, from_stored
+from service.sessions.waiting import durable
+from service.stores.store import Damaged, Entry, Listed, Store, StoreError
+
+log = logging.getLogger("service")
+
+BLOCK = 2**20
+"""Bytes of the log that are learnt at a time."""
+AT_ONCE = 2
+"""Blocks in memory, of all sessions."""
+PAUSE = 1.0
+"""Seconds until it is tried again when the store fails."""
+PAGE = 1000
+"""Sessions looked at in one go for those that did not end."""
+PASSING = ("unavailable", "disk-full")
+
+
+class Relearner:
+    """Sees to the sessions that re-learn.
+
+    Args:
+        committer: the way to the store.
+        get: finds a session by name.
+    """
+
+    def __init__(self, committer: Committer, get: Callable[[str], Awaitable[Session]]) -> None:
+        self._committer, self._get = committer, get
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._few = asyncio.Semaphore(AT_ONCE)
+
+    def start(self, name: str) -> None:
+        """See to a session from now on, until it has learnt all or cannot."""
+        if name not in self._tasks:
+            self._tasks[name] = asyncio.create_task(self._see_to(name))
+            self._tasks[name].add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    async def resume(self) -> None:
+        """Start with every session that had not ended when the service did."""
+        after, rows = "", [Listed("", b"", 0)]
+        while rows:
+            try:
+                rows = await self._committer.call(partial(_page, after)).wait()
+            except StoreError as failure:
+                log.warning("what-ifs wait", extra={"why": str(failure)})
+                await asyncio.sleep(PAUSE)
+                continue
+            for row in filter(_unfinished, rows):
+                self.start(row.name)
+            after = rows[-1].name if rows else after
+
+    async def close(self) -> None:
+        """Let be, at the end of the blocks that are being learnt."""
+        tasks = [*self._tasks.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _see_to(self, name: str) -> None:
+        while True:
+            try:
+                session = await self._get(name)
+                with session.turns.held():
+                    await self._relearn(session)
+                return
+            except Problem as problem:
+                if problem.kind.name not in PASSING:
+                    return
+            except StoreError as failure:
+                log.warning("a what-if waits", extra={"session": name, "why": str(failure)})
+            await asyncio.sleep(PAUSE)
+
+    async def _relearn(self, session: Session) -> None:
+        going = session.relearning
+        if going is None or session.turns.closed is None:
+            return
+        going.begin(session.t)
+        while session.t < going.origin.of:
+            try:
+                async with self._few:
+                    await self._block(session, going.origin.session, going.origin.of)
+            except Problem as problem:
+                if problem.kind.name in PASSING:
+                    raise
+                going.stopped = problem.detail
+                break
+        else:
+            session.turns.closed = None
+        session.wake()
+        told = {"session": session.name, "t": session.t, "why": going.stopped or "all is learnt"}
+        log.info("a what-if ends", extra=told)
+
+    async def _block(self, session: Session, source: int, of: int) -> None:
+        """Learn the next entries of a log, together or else one by one as they once came."""
+        t = session.t
+        try:
+            read = self._committer.call(lambda store: store.entries(source, t, of, BLOCK))
+            entries = await read.wait()
+        except Damaged as damage:
+            raise Problem("damaged", f"the samples cannot be read: {damage}") from damage
+        if entries is None:
+            raise Problem("session-not-found", "the session whose samples these are was deleted")
+        parts = await asyncio.to_thread(_unpacked, entries)
+        try:
+            await _learn(session, Samples.joined(parts))
+        except (Problem, ValueError) as refused:
+            if len(parts) == 1 or (isinstance(refused, Problem) and refused.kind.name in PASSING):
+                raise
+            for part in parts:
+                await _learn(session, part)
+
+
+async def _learn(session: Session, samples: Samples) -> None:
+    async with session.turns.line():
+        session.check()
+        fresh = Fresh(samples, range(samples.n))
+        pending = await session.go(lambda: fresh, samples.nbytes, False)
+    if pending.commit is not None:
+        await durable(pending.commit)
+
+
+def _page(after: str, store: Store) -> list[Listed]:
+    return store.list(after, PAGE)
+
+
+def _unfinished(row: Listed) -> bool:
+    if MEMBER.encode() not in row.config:
+        return False
+    _, origin = from_stored(row.config)
+    return origin is not None and row.t < origin.of
+
+
+def _unpacked(entries: Sequence[Entry]) -> list[Samples]:
+    return [unpack_samples(entry.blob) for entry in entries]
