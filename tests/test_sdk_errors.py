@@ -9,6 +9,7 @@ import pytest
 
 from clients import errors
 from clients.sdk.errors import LLRError, Problem
+from clients.sdk.refusals import refusal
 from service.problems import KINDS, TYPE_PREFIX
 from service.problems import Problem as ServiceProblem
 
@@ -21,7 +22,7 @@ def answered(kind: str, **extra: Any) -> LLRError:
     response = httpx.Response(
         problem.kind.status, json=problem.body(), headers=headers, request=request
     )
-    return errors.of(response)
+    return refusal(response)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +63,7 @@ def test_the_tree_in_the_docstring_is_the_tree() -> None:
 @pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"[1]", b"", b'{"errors": null}'])
 def test_what_a_proxy_answers_is_a_problem_without_a_type(body: bytes) -> None:
     request = httpx.Request("GET", "http://here/")
-    error = errors.of(httpx.Response(502, content=body, request=request))
+    error = refusal(httpx.Response(502, content=body, request=request))
     assert isinstance(error, Problem)
     assert (type(error), error.type, error.status) == (Problem, "about:blank", 502)
     assert str(error) == "HTTP status 502"
@@ -71,7 +72,7 @@ def test_what_a_proxy_answers_is_a_problem_without_a_type(body: bytes) -> None:
 def test_a_problem_of_a_later_service_is_a_problem() -> None:
     request = httpx.Request("GET", "http://here/")
     body = {"type": "urn:llr:problem:later", "title": "Later", "detail": "wait"}
-    error = errors.of(httpx.Response(409, json=body, request=request))
+    error = refusal(httpx.Response(409, json=body, request=request))
     assert isinstance(error, Problem)
     assert (type(error), error.type) == (Problem, "urn:llr:problem:later")
 
@@ -79,6 +80,6 @@ def test_a_problem_of_a_later_service_is_a_problem() -> None:
 @pytest.mark.parametrize("places", [["bad"], "bad", {"field": "bad"}, 7, [None]])
 def test_what_a_proxy_calls_errors_does_not_hide_its_answer(places: Any) -> None:
     request = httpx.Request("GET", "http://here/")
-    error = errors.of(httpx.Response(400, json={"errors": places}, request=request))
+    error = refusal(httpx.Response(400, json={"errors": places}, request=request))
     assert isinstance(error, Problem)
     assert (error.status, error.errors) == (400, [])

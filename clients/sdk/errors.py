@@ -19,16 +19,20 @@
         ├── IdTaken               409  the id stands for another x
         ├── SequenceGap           409  samples are missing before these
         │   └── StateRegressed         what was acknowledged is gone: the store is an older one
+        ├── ProducersFull         409  the session knows its most producers
+        ├── NotRetained           409  the session did not keep all its samples
+        ├── RelearningStopped     409  a what-if could not learn all it was to
         ├── Diverged              409  the step would leave the finite numbers
         ├── StateChanged          412  somebody else learnt meanwhile
         ├── TooLarge              413  the request is too large
         ├── UnsupportedType       415  this content type is not understood
         ├── Misdirected           421  the service does not go by this host name
         ├── Invalid               422  the request is not valid, and `errors` says where
-        ├── TooMany               429  streams, producers or what is kept are at their limit
+        ├── TooMany               429  streams or what is kept are at their limit
         ├── Internal              500  the service failed
         ├── Damaged               500  the stored session cannot be read
         ├── Unavailable           503  the service cannot answer now
+        ├── Relearning            503  a what-if still learns what it was forked for
         └── DiskFull              507  nothing was stored
 
 What may pass by itself has been tried again, until `patience` ended, before it is raised.
@@ -36,12 +40,6 @@ What may pass by itself has been tried again, until `patience` ended, before it 
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
-
-import httpx
-
-from clients.sdk.address import shown
-
-PREFIX = "urn:llr:problem:"
 
 
 class LLRError(Exception):
@@ -193,6 +191,24 @@ class StateRegressed(SequenceGap):
     """Samples that were acknowledged are gone: the session or its store is an older one."""
 
 
+class ProducersFull(Problem):
+    """The session knows as many producers as it may; go on as one of those, or without numbers."""
+
+    kind = "producers-full"
+
+
+class NotRetained(Problem):
+    """The session did not keep all its samples: a what-if needs one created with `retain`."""
+
+    kind = "not-retained"
+
+
+class RelearningStopped(Problem):
+    """A what-if could not learn all it was to; `detail` says why."""
+
+    kind = "relearning-stopped"
+
+
 class Diverged(Problem):
     """The step would leave the finite numbers; nothing of the batch was learnt."""
 
@@ -230,7 +246,7 @@ class Invalid(Problem):
 
 
 class TooMany(Problem):
-    """Streams, producers or what is kept for late labels are at their limit."""
+    """Streams or what is kept for late labels are at their limit."""
 
     kind = "too-many"
 
@@ -253,6 +269,12 @@ class Unavailable(Problem):
     kind = "unavailable"
 
 
+class Relearning(Problem):
+    """A what-if still learns what it was forked for; `extra` says how far it is."""
+
+    kind = "relearning"
+
+
 class DiskFull(Problem):
     """Nothing was stored: the service's disk is full."""
 
@@ -266,41 +288,3 @@ def _below(tree: type[Problem]) -> list[type[Problem]]:
 
 KINDS: dict[str, type[Problem]] = {one.kind: one for one in _below(Problem) if "kind" in vars(one)}
 """The class of each problem type."""
-
-
-def of(response: httpx.Response) -> LLRError:
-    """The error that an answer other than 2xx stands for; its body has been read."""
-    if not response.is_error:
-        return UnexpectedAnswer(f"{shown(response.request.url)} answered {response.status_code}")
-    members = _members(response)
-    standard = {name: members.pop(name, "") for name in ("type", "title", "status", "detail")}
-    name = str(standard["type"])
-    return KINDS.get(name.removeprefix(PREFIX), Problem)(
-        str(standard["detail"] or standard["title"] or f"HTTP status {response.status_code}"),
-        type=name or "about:blank",
-        title=str(standard["title"]),
-        status=response.status_code,
-        errors=_places(members.pop("errors", None)),
-        request_id=response.headers.get("x-request-id"),
-        retry_after=_seconds(response.headers.get("retry-after", "")),
-        extra=members,
-    )
-
-
-def _members(response: httpx.Response) -> dict[str, Any]:
-    """The problem document; empty for what a proxy may have answered instead."""
-    try:
-        found = response.json()
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _places(errors: Any) -> list[Mapping[str, Any]]:
-    """The places a problem names; what a proxy may call errors is none."""
-    return [one for one in errors if isinstance(one, Mapping)] if isinstance(errors, list) else []
-
-
-def _seconds(retry_after: str) -> float | None:
-    """Seconds to wait; a date, which this service never sends, is not read."""
-    return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else None

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import httpx
 
-from clients.sdk import errors
 from clients.sdk.address import shown
 from clients.sdk.errors import LLRError, UnexpectedAnswer, Unreachable
+from clients.sdk.refusals import refusal
 from clients.sdk.retries import Attempts, Clock
 
 R = TypeVar("R")
@@ -132,7 +132,7 @@ class Wire:
                 response: httpx.Response = yield Send(request, streamed)
                 if response.is_success:
                     return Reply(response, retried)
-                error = errors.of(response)
+                error = refusal(response)
             except httpx.RequestError as lost:
                 error = Unreachable(f"{shown(self.url)} does not answer: {_told(lost)}")
                 error.__cause__ = lost

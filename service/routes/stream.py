@@ -28,7 +28,7 @@ HOPELESS = 100
 """Messages refused in a row after which the sender is not listened to any more."""
 GOING_AWAY, FAILED = 1001, 1011
 CODES = {"session-not-found": 4404, "internal": FAILED, "damaged": FAILED}
-CODES |= dict.fromkeys(("unavailable", "too-many", "disk-full"), 1013)
+CODES |= dict.fromkeys(("unavailable", "relearning", "too-many", "disk-full"), 1013)
 ENDING = CODES.keys() - {"too-many"}
 """Problems of one message that end the stream: no other would fare better."""
 WRONG = 1008

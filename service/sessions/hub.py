@@ -58,7 +58,7 @@ class Hub:
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._keeping: set[str] = set()
         self._sizes: dict[str, int] = {}
-        self.relearner = Relearner(committer, self.get)
+        self.relearner = Relearner(committer, self.get, self.touched)
         self._bytes = 0
 
     def at_hand(self, name: str) -> Session | None:

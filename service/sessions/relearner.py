@@ -38,10 +38,16 @@ class Relearner:
     Args:
         committer: the way to the store.
         get: finds a session by name.
+        touched: is told of sessions whose size may have changed.
     """
 
-    def __init__(self, committer: Committer, get: Callable[[str], Awaitable[Session]]) -> None:
-        self._committer, self._get = committer, get
+    def __init__(
+        self,
+        committer: Committer,
+        get: Callable[[str], Awaitable[Session]],
+        touched: Callable[[Session], None],
+    ) -> None:
+        self._committer, self._get, self._touched = committer, get, touched
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._few = asyncio.Semaphore(AT_ONCE)
 
@@ -96,6 +102,7 @@ class Relearner:
             try:
                 async with self._few:
                     await self._block(session, going.origin.session, going.origin.of)
+                self._touched(session)
             except Problem as problem:
                 if problem.kind.name in PASSING:
                     raise
