@@ -10,6 +10,7 @@ from llr import exact, streams
 from llr.algorithms import ALGORITHMS, Algorithm
 from llr.compiled import prepare
 from llr.config import Config
+from llr.drift import Drift
 from llr.errors import (
     ConfigError,
     DimensionError,
@@ -38,6 +39,7 @@ __all__ = [
     "ConfigError",
     "DimensionError",
     "DomainError",
+    "Drift",
     "DtypeError",
     "EtaStatus",
     "GenSG",

@@ -49,6 +49,7 @@ LEARN = NOTHING(
     MATRIX,
     VECTOR,
     MATRIX,
+    VECTOR,
 )
 
 PREDICT = NOTHING(INT, REAL, READ_MATRIX, CUBE, VECTOR, MATRIX, MATRIX)
@@ -95,12 +96,14 @@ def _learn(
     S: Vector,
     room: Vector,
     predictions: Vector,
+    losses: Vector,
 ) -> None:
     """Learn from the rows of X and y, in order.
 
     `schedule` holds f(t) for each row, or nothing for the paper's. `S` and `room` are scratch.
     `predictions` receives what was predicted for each row before learning from it, unless it has
-    no rows. `history` has room for every point that falls due.
+    no rows; `losses` its loss, unless it is empty. `history` has room for every
+    point that falls due.
     """
     model, p = choice[MODEL], own[OF_MODEL]
     slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
@@ -109,6 +112,8 @@ def _learn(
         f = schedule[i] if schedule.size > 0 else damping(t)
         loss = step(own, V, scalars, Sample(X[i], y[i], t, 1.0 / f), slope)
         scalars[LOSS] += loss
+        if losses.size > 0:
+            losses[i] = loss
         if choice[COMPARE] != 0:
             scalars[REGRET] += loss - models.observe(model, statistics, room, X[i], y[i], t)
         if predictions.shape[0] > 0:

@@ -58,7 +58,7 @@ class Learner:
     >>> import llr
     >>> learner = llr.Learner("gaussian", eta0=1e-4, algorithm="sg/ag", regret="exact")
     >>> learner.learn(*llr.streams.gaussian(seed=1).take(2500))
-    Outcome(status=<Status.LEARNT: 'every sample was learnt'>, accepted=2500, predictions=None)
+    Outcome(status=<Status.LEARNT: 'every sample was learnt'>, accepted=2500)
     >>> print(f"theta {learner.theta[0]:.2f} eta {learner.eta:.2f} after {learner.t} samples")
     theta 4.96 eta 1.73 after 2500 samples
     """
@@ -92,7 +92,9 @@ class Learner:
         if state is None and config.dim is not None:
             self._state = initial(config, config.dim)
 
-    def learn(self, X: Any, y: Any = None, *, predictions: bool = False) -> Outcome:
+    def learn(
+        self, X: Any, y: Any = None, *, predictions: bool = False, excess: bool = False
+    ) -> Outcome:
         """Learn from samples, in order: `learn(X, y)`, or `learn(y)` for a model without features.
 
         X is n × d with n labels, or one row with one label. Raises a `SampleError` that names the
@@ -115,14 +117,20 @@ class Learner:
             check_labels(self.config, labels)
         f = self._damping(before.t, labels.size)
         out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
-        after = self._stepper.advance(before, matrix, labels, f, out)
+        losses = np.empty(labels.size if excess else 0)
+        after = self._stepper.advance(before, matrix, labels, f, out, losses)
         if not after.finite:
             check_features(matrix)
             after = self._stepper.last_finite(before, matrix, labels, f)
         self._state = after
         accepted = after.t - before.t
         status = Status.LEARNT if accepted == labels.size else Status.DIVERGED
-        return Outcome(status, accepted, self._natural(out[:accepted]) if predictions else None)
+        return Outcome(
+            status,
+            accepted,
+            self._natural(out[:accepted]) if predictions else None,
+            self._stepper.excess(labels, losses)[:accepted] if excess else None,
+        )
 
     def predict(self, X: Any = None) -> Any:
         """The prediction on the natural scale: a mean, a probability, or one per class.

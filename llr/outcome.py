@@ -1,6 +1,6 @@
 """How a call to learn ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from llr.types import Vector
@@ -24,11 +24,13 @@ class Outcome:
         status: which end.
         accepted: how many samples were learnt, counted from the first.
         predictions: what was predicted for each of them before learning from it, if asked for.
+        excess: the loss of each beyond the least that its label allows, if asked for.
     """
 
     status: Status
     accepted: int
-    predictions: Vector | None = None
+    predictions: Vector | None = field(default=None, repr=False)
+    excess: Vector | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return self.status is Status.LEARNT

@@ -1,9 +1,19 @@
-"""The kernels that look for numbers that must not be there: in a state, in X, among labels."""
+"""The kernels that go over numbers once: to find what must not be there, to compare with labels."""
 
 import math
 
 from llr import models
-from llr.compiled import CUBE, INT, READ_MATRIX, READ_VECTOR, REAL, TRUTH, VECTOR, kernel
+from llr.compiled import (
+    CUBE,
+    INT,
+    NOTHING,
+    READ_MATRIX,
+    READ_VECTOR,
+    REAL,
+    TRUTH,
+    VECTOR,
+    kernel,
+)
 from llr.types import Vector
 from llr.vectors import probe
 
@@ -34,3 +44,10 @@ def first_refused(model: int, p: float, y: Vector) -> int:
         if not math.isfinite(y[i]) or not models.admits(model, y[i], p):
             return i
     return -1
+
+
+@kernel(NOTHING(INT, REAL, READ_VECTOR, VECTOR), long=False)
+def subtract_least(model: int, p: float, y: Vector, losses: Vector) -> None:
+    """Leave of each loss what is beyond the least that its label allows, 0 or more."""
+    for i in range(y.size):
+        losses[i] = max(losses[i] - models.least(model, y[i], p), 0.0)

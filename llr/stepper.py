@@ -28,7 +28,14 @@ class Stepper:
         """Whether there is a label that cannot be learnt."""
         return bool(scans.first_refused(self.model, self.own[0], labels) >= 0)
 
-    def advance(self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector) -> State:
+    def excess(self, labels: Vector, losses: Vector) -> Vector:
+        """Each loss beyond the least that its label allows, 0 or more; in the same array."""
+        scans.subtract_least(self.model, self.own[0], labels, losses)
+        return losses
+
+    def advance(
+        self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector, losses: Vector
+    ) -> State:
         """The state after these samples, which may not be finite. `state` itself is left alone."""
         at, state = 0, state.draft(X.size)
         scratch = np.empty((self.scratch, state.vectors.shape[1]))
@@ -49,6 +56,7 @@ class Stepper:
                 scratch,
                 room,
                 predictions[at : at + n],
+                losses[at : at + n],
             )
             at += n
         return state
@@ -58,10 +66,10 @@ class Stepper:
 
         What is not finite stays so, so the first such step can be found by halving.
         """
-        low, high, none = 0, y.size, np.empty((0, state.vectors.shape[1]))
+        low, high, none = 0, y.size, (np.empty((0, state.vectors.shape[1])), np.empty(0))
         while high - low > 1:
             middle = (low + high) // 2
-            trial = self.advance(state, X[low:middle], y[low:middle], f[low:middle], none)
+            trial = self.advance(state, X[low:middle], y[low:middle], f[low:middle], *none)
             if trial.finite:
                 state, low = trial, middle
             else:
