@@ -91,7 +91,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Make the kernels ready, open the store, serve, finish what is queued, close the store."""
     context: Context = app.state.context
     await asyncio.to_thread(llr.prepare)
-    committer = Committer(open_store(context.settings.store), context.metrics)
+    store = await asyncio.to_thread(open_store, context.settings.store)
+    committer = Committer(store, context.metrics)
     context.hub = Hub(committer, context.metrics, context.settings, context.clock)
     sweeping = asyncio.create_task(context.hub.sweep_for_ever())
     resuming = asyncio.create_task(context.hub.relearner.resume())

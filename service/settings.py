@@ -62,8 +62,9 @@ class Settings(BaseSettings):
     )
     store: str = Field(
         default_factory=default_store,
-        description="Where sessions are kept: sqlite:///path, or memory: for"
-        " nowhere. The data folder is XDG_DATA_HOME, else ~/.local/share.",
+        description="Where sessions are kept: sqlite:///path, postgresql://user@host/database for"
+        " many machines, or memory: for nowhere. The data folder is XDG_DATA_HOME, else"
+        " ~/.local/share.",
     )
     api_keys: Keys = Field(
         default=(),
@@ -174,7 +175,7 @@ class Settings(BaseSettings):
         if not store:
             raise ValueError("there is no data folder to keep sessions in; say where")
         if not re.match(r"[a-z]+:", store):
-            raise ValueError("write it as sqlite:///path or memory:")
+            raise ValueError("write it as sqlite:///path, postgresql://user@host/db or memory:")
         return store
 
     @field_validator("cors_origins")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import postgres
 import pytest
 
 from service.stores.store import (
@@ -29,6 +30,7 @@ from service.stores.store import (
 
 PLACES: dict[str, Callable[[Path], str]] = {
     "memory": lambda folder: "memory:",
+    "postgresql": lambda folder: postgres.place(),
     "sqlite": lambda folder: f"sqlite:///{folder / 'store.db'}",
 }
 LARGEST = 2**63 - 1
@@ -55,12 +57,11 @@ def retained(store: Store, stored: Stored) -> list[Entry]:
 
 
 class Model:
-    """A store as simple as can be."""
+    """A store as simple as can be. What it creates has number 0 until it is told another."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Stored] = {}
         self.logs: dict[int, tuple[Entry, ...]] = {}
-        self.last = 0
 
     def fits(self, change: Change) -> bool:
         """Apply a change if it fits."""
@@ -72,12 +73,17 @@ class Model:
         return any(self._go_on(name, change) for name in names)
 
     def _create(self, change: Create) -> bool:
-        self.last += 1
         at = 0 if change.snapshot is None else change.t
         self.sessions[change.name] = Stored(
-            self.last, change.config, change.t, change.snapshot, at, (), dict(change.producers)
+            0, change.config, change.t, change.snapshot, at, (), dict(change.producers)
         )
         return True
+
+    def number(self, change: Change, result: Written | Conflict) -> None:
+        """The store has said what number a session has."""
+        if isinstance(change, Create) and isinstance(result, Written):
+            new = self.sessions[change.name]
+            self.sessions[change.name] = replace(new, id=result.session)
 
     def _go_on(self, name: str, change: Append | Replace | Keep) -> bool:
         old = self.sessions[name]

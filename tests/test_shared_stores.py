@@ -1,16 +1,31 @@
 """Stores that several processes share tell every change from every other one."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import postgres
 import pytest
 from shared_contract import SHARED
 from shared_memory import SharedMemory
 
-from service.stores.store import Shared
+from service.stores import open_store
+from service.stores.store import Shared, Store
+
+STORES: dict[str, Callable[[], Store]] = {
+    "memory": SharedMemory,
+    "postgresql": lambda: open_store(postgres.place()),
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """An empty store of each kind that may be shared."""
+    made = STORES[request.param]()
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("promise", SHARED, ids=lambda promise: promise.__name__)
-def test_a_shared_store_keeps_its_contract(promise: Any) -> None:
-    store = SharedMemory()
+def test_a_shared_store_keeps_its_contract(store: Store, promise: Any) -> None:
     assert isinstance(store, Shared)
     promise(store)

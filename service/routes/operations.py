@@ -11,6 +11,8 @@ from service.problems import Problem
 router = APIRouter(tags=["operations"])
 MEANING = {
     "sqlite": "applied exactly once, and fsynced before you read the answer",
+    "postgresql": "applied exactly once, and flushed to the disk of the database (and of its"
+    " synchronous standbys, if it has any) before you read the answer",
     "memory": "applied exactly once, kept in memory only: a restart forgets it",
 }
 

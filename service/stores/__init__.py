@@ -5,6 +5,7 @@ To add one, write its file and give it a line in `ENGINES`: the tests of the con
 
 from collections.abc import Callable
 
+from service.stores import postgres
 from service.stores.memory import Memory
 from service.stores.sqlite import SQLite
 from service.stores.store import Store, StoreError
@@ -25,5 +26,6 @@ def open_store(url: str) -> Store:
 
 ENGINES: dict[str, Callable[[str], Store]] = {
     "memory": Memory.at,
+    "postgresql": postgres.at,
     "sqlite": SQLite.at,
 }

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 
-from service.stores.sqlite.checksums import NotPacked, of_groups
+from service.stores.checksums import NotPacked, of_groups
 from service.stores.sqlite.connection import Connection
 from service.stores.sqlite.failures import DAMAGE, ERRORS, code
 from service.stores.store import StoreError

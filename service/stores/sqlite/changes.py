@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from service.stores import checksums
 from service.stores.limits import no_session, not_there, taken, unfit
-from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, changed, run_all
 from service.stores.sqlite.reading import find
 from service.stores.store import (

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from service.stores.sqlite import checksums
+from service.stores import checksums
 from service.stores.sqlite.changes import MisfitError, Result, append_all, apply, keep_all
 from service.stores.sqlite.connection import Connection
 from service.stores.sqlite.failures import DAMAGE, OF_ONE_CHANGE, code

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from service.stores import checksums
 from service.stores.limits import not_text
 from service.stores.paging import ALL, page
-from service.stores.sqlite import checksums
 from service.stores.sqlite.connection import Connection, Row
 from service.stores.sqlite.failures import ERRORS, passing
 from service.stores.store import CUT, Damaged, Entry, Kept, Listed, Retained, Stored

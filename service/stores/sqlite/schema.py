@@ -5,7 +5,7 @@ What changes often is small and stands apart from what is large: an append touch
 is for.
 """
 
-from service.stores.sqlite.checksums import of_groups
+from service.stores.checksums import of_groups
 from service.stores.sqlite.connection import Connection
 from service.stores.store import StoreError, StoreTooNew
 

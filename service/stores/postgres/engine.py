@@ -1,0 +1,87 @@
+"""The engine: the store's methods, each a piece of work on the line to the database."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from asyncpg import Connection
+
+from service.stores.postgres import reading, writing
+from service.stores.postgres.address import Address, address
+from service.stores.postgres.line import Line
+from service.stores.store import (
+    Change,
+    Conflict,
+    Entry,
+    Head,
+    Listed,
+    Stored,
+    StoreUnavailable,
+    Written,
+)
+
+R = TypeVar("R")
+
+
+class Postgres:
+    """A store in a database. Its URL is `postgresql://user:password@host:port/database`.
+
+    It connects at once if the server is there, and else as soon as it is: every call tries. A
+    server that cannot be trusted, or has other tables, is refused.
+    """
+
+    def __init__(self, where: Address) -> None:
+        self.address = where
+        self._closed = False
+        self._line = Line(where)
+        try:
+            self._line.connect()
+        except StoreUnavailable:
+            pass  # it may come
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, url: str) -> "Postgres":
+        """The store a URL names."""
+        return cls(address(url))
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        """Store a group of changes, durably, each for itself."""
+        return self._run(partial(writing.write, group=group)) if group else []
+
+    def load(self, name: str) -> Stored | None:
+        """All that is known of a session, None if there is none. Raises `Damaged`."""
+        return self._run(partial(reading.load, name=name), f"session {name!a}")
+
+    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """The log from t = start up to t = end, None if there is no such session."""
+        asked = partial(reading.entries, session=session, start=start, end=end, nbytes=nbytes)
+        return self._run(asked, f"session number {session}")
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order.
+
+        A session is left out if its name, config or t is damaged: `load` tells.
+        """
+        return self._run(partial(reading.listed, after=after, limit=limit))
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """Which sessions have these names at present."""
+        return self._run(partial(reading.heads, names=names))
+
+    def count(self) -> int:
+        """How many sessions there are."""
+        return self._run(reading.count)
+
+    def close(self) -> None:
+        """Hang up."""
+        if not self._closed:
+            self._closed = True
+            self._line.close()
+
+    def _run(self, work: Callable[[Connection], Awaitable[R]], where: str = "") -> R:
+        if self._closed:
+            raise StoreUnavailable(f"{self.address.shown} was closed")
+        return self._line.run(work, where)

@@ -1,0 +1,132 @@
+"""A line to the database: one connection, on an event loop that runs only while it is used."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import asyncpg
+from asyncpg import Connection
+
+from service.stores.postgres import schema, server
+from service.stores.postgres.address import Address
+from service.stores.postgres.failures import ERRORS, certain, meaning
+from service.stores.store import StoreError, StoreUnavailable
+
+R = TypeVar("R")
+Work = Callable[[Connection], Awaitable[R]]
+
+PAUSE = 0.25
+"""Seconds after a failure to connect in which it is not tried again."""
+GRACE = 2.0
+"""Seconds the server has to give up by itself, beyond which it is not waited for."""
+
+
+class Line:
+    """A connection that comes back by itself. Used by one thread at a time."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._loop = asyncio.new_event_loop()
+        self._connection: Connection | None = None
+        self._failed: tuple[float, StoreError] | None = None
+
+    def run(self, work: Work[R], where: object = "", seconds: float | None = None) -> R:
+        """Do some work on the connection, within so many seconds.
+
+        Raises a `StoreError`. Unless the server said itself what failed, the connection is given
+        up.
+        """
+        most = self._address.timeout + GRACE if seconds is None else seconds
+        try:
+            return self._loop.run_until_complete(self._run(work, most))
+        except ERRORS as error:
+            if not certain(error):
+                self._hang_up()
+            raise meaning(error, where or self._address.shown) from error
+        except BaseException:
+            self._hang_up()
+            raise
+
+    def connect(self) -> None:
+        """Connect if that was not done. Raises a `StoreError`."""
+        self.run(_nothing)
+
+    def close(self) -> None:
+        """Hang up for good."""
+        self._loop.run_until_complete(self._leave())
+        self._loop.close()
+
+    async def _run(self, work: Work[R], seconds: float) -> R:
+        connection = await self._connected()
+        async with asyncio.timeout(seconds):
+            return await work(connection)
+
+    async def _connected(self) -> Connection:
+        await asyncio.sleep(0)  # what the server said meanwhile is heard now,
+        await asyncio.sleep(0)  # and if that was good-bye, it is known now
+        if self._connection is not None and self._connection.is_closed():
+            self._hang_up()
+        if self._connection is None:
+            self._connection = await self._dialled()
+        return self._connection
+
+    async def _dialled(self) -> Connection:
+        """A new connection to a server that is as it has to be."""
+        if self._failed and time.monotonic() - self._failed[0] < PAUSE:
+            raise self._failed[1]
+        try:
+            connection = await self._opened()
+        except StoreError as failure:
+            self._failed = time.monotonic(), failure
+            raise
+        self._failed = None
+        return connection
+
+    async def _opened(self) -> Connection:
+        address = self._address
+        try:
+            connection = await asyncpg.connect(
+                address.dsn,
+                timeout=min(5.0, address.timeout),
+                server_settings=server.settings(address),
+            )
+        except (*ERRORS, ValueError) as error:
+            raise StoreUnavailable(f"{address.shown} cannot be reached: {error}") from error
+        try:
+            await self._made_ready(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _made_ready(self, connection: Connection) -> None:
+        address = self._address
+        try:
+            await server.trust(connection)
+            await schema.check(connection, address)
+            await server.take(connection, address)
+        except StoreError as refusal:
+            raise type(refusal)(f"{address.shown} cannot be used: {refusal}") from None
+        except ERRORS as error:
+            raise meaning(error, f"{address.shown} cannot be used") from error
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+    async def _leave(self) -> None:
+        if self._connection is not None:
+            try:
+                await self._connection.close(timeout=GRACE)
+            except ERRORS:
+                self._connection.terminate()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _nothing(_: Connection) -> None:
+    """What is done to have a connection."""

@@ -1,0 +1,57 @@
+"""What a server has to be before anything is entrusted to it."""
+
+from asyncpg import Connection
+
+from service.stores.postgres.address import Address
+from service.stores.postgres.schema import LOCKS, lock_of
+from service.stores.store import StoreError, StoreInUse, StoreUnavailable
+
+OLDEST = 140000
+ABOUT = """SELECT current_setting('server_version_num')::int AS version,
+    pg_is_in_recovery() AS standby,
+    current_setting('fsync') AS fsync,
+    current_setting('full_page_writes') AS full_page_writes,
+    current_setting('synchronous_commit') AS synchronous_commit"""
+NEEDED = {
+    "fsync": "a power cut of its machine would lose or spoil everything",
+    "full_page_writes": "a power cut of its machine could leave torn pages",
+    "synchronous_commit": "it acknowledges what is not on its disk",
+}
+
+
+def settings(address: Address) -> dict[str, str]:
+    """How a connection is to be: what it may wait for, where the tables are."""
+    most = f"{int(1000 * address.timeout)}ms"
+    return {
+        "application_name": "llr",
+        "search_path": address.schema,
+        "statement_timeout": most,
+        "lock_timeout": most,
+        "idle_in_transaction_session_timeout": most,
+        "tcp_user_timeout": most,
+        "plan_cache_mode": "force_generic_plan",
+        "jit": "off",
+    }
+
+
+async def trust(connection: Connection) -> None:
+    """Refuse a server that does not keep what it acknowledges, and ask for the full promise."""
+    [about] = await connection.fetch(ABOUT)
+    if about["standby"]:
+        raise StoreUnavailable("it is a standby, which lags behind: name the primary")
+    if about["version"] < OLDEST:
+        raise StoreError(f"it is of version {about['version'] // 10000}, too old")
+    for name, why in NEEDED.items():
+        if about[name] == "off":
+            raise StoreError(f"its setting {name} is off: {why}. Set {name} = on")
+    if about["synchronous_commit"] != "remote_apply":
+        await connection.execute("SET synchronous_commit = on")
+
+
+async def take(connection: Connection, address: Address) -> None:
+    """Have the store together with other services, or for oneself alone."""
+    how = "pg_try_advisory_lock" + ("" if address.alone else "_shared")
+    asked = f"SELECT {how}($1, $2)"
+    if not await connection.fetchval(asked, LOCKS, lock_of(address.schema, "use")):
+        who = "a service" if address.alone else "a move to or from it"
+        raise StoreInUse(f"it is in use by {who}")

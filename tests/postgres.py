@@ -1,0 +1,111 @@
+"""A Postgres of our own: a cluster in a scratch folder, which goes when the tests end."""
+
+import atexit
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+DEBIAN = Path("/usr/lib/postgresql")
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "50",
+    "shared_buffers": "16MB",
+    "max_wal_size": "256MB",
+    "wal_level": "replica",
+    "autovacuum": "off",
+    "log_min_messages": "fatal",
+}
+"""Small, and as safe as any: fsync is on."""
+
+
+def program(name: str) -> str:
+    """Where a program of Postgres is; Debian keeps its own off the PATH."""
+    found = sorted(DEBIAN.glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    path = shutil.which(name) or (str(found[-1]) if found else None)
+    assert path, f"there is no {name} here: apt-get install postgresql"
+    return path
+
+
+class Cluster:
+    """A cluster that runs, as a user who is not root, on a socket in its own folder."""
+
+    def __init__(self, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="llr-postgres-"))
+        self.data, self._settings = self.folder / "data", {**SETTINGS, **settings}
+        self._process: subprocess.Popen[bytes] | None = None
+        root = os.geteuid() == 0
+        self._user = pwd.getpwnam("nobody" if root else pwd.getpwuid(os.getuid()).pw_name)
+        os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+        options = ["--username=llr", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"]
+        self._call([program("initdb"), "--pgdata", str(self.data), *options])
+        self.start()
+
+    def url(self, database: str = "postgres", **options: str) -> str:
+        """Its URL."""
+        asked = {"host": str(self.folder), **options}
+        return f"postgresql://llr@/{database}?" + "&".join(f"{k}={v}" for k, v in asked.items())
+
+    def start(self, **settings: str) -> None:
+        """Start it, perhaps with other settings, and wait until it answers."""
+        given = {**self._settings, **settings, "unix_socket_directories": str(self.folder)}
+        words = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
+        leave = ["setpriv", f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}"]
+        leave += ["--clear-groups", "--pdeathsig=QUIT"]
+        command = [*(leave if os.geteuid() == 0 else []), program("postgres"), "-D", str(self.data)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen([*command, *words], stdout=log, stderr=log)  # noqa: S603
+        asking = [program("pg_isready"), "--host", str(self.folder), "--timeout=1", "--quiet"]
+        while subprocess.run(asking, check=False).returncode:  # noqa: S603
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop it: SIGINT in order, SIGQUIT at once, SIGKILL as a power cut of the process."""
+        if self._process:
+            self._process.send_signal(how)
+            self._process.wait()
+            self._process = None
+
+    def sql(self, statement: str, database: str = "postgres") -> str:
+        """What psql says to a statement."""
+        command = [program("psql"), "--host", str(self.folder), "--username=llr", "--no-psqlrc"]
+        command += ["--tuples-only", "--no-align", "--quiet", "--command", statement, database]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+        return done.stdout.strip()
+
+    def remove(self) -> None:
+        """Stop it and leave nothing."""
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _call(self, command: list[str]) -> None:
+        subprocess.run(  # noqa: S603
+            command,
+            check=True,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            user=self._user.pw_uid if os.geteuid() == 0 else None,
+            group=self._user.pw_gid if os.geteuid() == 0 else None,
+            extra_groups=[] if os.geteuid() == 0 else None,
+        )
+
+
+@cache
+def cluster() -> Cluster:
+    """The cluster that all tests share; nobody stops it."""
+    made = Cluster()
+    atexit.register(made.remove)
+    return made
+
+
+_numbers = count(1)
+
+
+def place() -> str:
+    """The URL of a store that is empty, its tables not made yet."""
+    return cluster().url(schema=f"s{os.getpid()}_{next(_numbers)}", migrate="true")
