@@ -13,7 +13,8 @@ import uvicorn
 from service import logs
 from service.app import App
 from service.connection import Connection
-from service.settings import MIB, Settings
+from service.options import MIB
+from service.settings import Settings
 from service.socket import Socket
 from service.stores import open_store
 from service.stores.store import StoreError
