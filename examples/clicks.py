@@ -1,0 +1,110 @@
+# %% [markdown]
+# # The probability of a click, from labels that come late or never
+#
+# A page shows an offer. Whether it is clicked is known when the visit ends, which may take a while,
+# and of some visits nothing is ever heard again. So each is predicted under an id, which keeps what
+# was known of it. When it ends, its label is sent for that id. Of which nothing is heard in time,
+# counts as no click; the session sees to that itself: `expired_label=0` after `label_seconds`.
+#
+# Start a service with `llr serve`, then run this file, or its cells one by one.
+
+# %%
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from clients import Client, SessionNotFound
+
+client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
+with suppress(SessionNotFound):
+    client.session("clicks").delete()  # what an earlier run left
+session = client.session("clicks", model="logistic", label_seconds=4.0, expired_label=0)
+
+# %% [markdown]
+# The visits. People click more in the evening, and more on the page of the cart. A visit begins
+# when its number comes up and ends while the next two hundred come. Of one in fifty nothing is
+# heard.
+
+# %%
+rng = np.random.default_rng(11)
+N, WAVE = 6000, 100
+PAGES = ["home", "product", "cart"]
+page = rng.integers(0, 3, N)
+evening = (rng.integers(0, 24, N) >= 18).astype(float)
+truth = 1 / (1 + np.exp(-(np.array([-3.0, -2.0, -0.5])[page] + evening)))
+lost = rng.random(N) < 0.02
+clicked = (rng.random(N) < truth) & ~lost
+ends = np.where(lost, np.inf, np.arange(N) + rng.uniform(0, 200, N))
+visits = np.column_stack([page == 1, page == 2, evening]).astype(float)
+
+# %% [markdown]
+# A hundred visits at a time are predicted, each under an id of its own. Then come the labels of all
+# those that ended meanwhile, in the order in which they ended.
+
+# %%
+ids = np.array([f"visit-{n}" for n in range(N)])
+predicted = np.empty(N)
+for now in range(WAVE, N + 1, WAVE):
+    wave = slice(now - WAVE, now)
+    predicted[wave] = session.predict(visits[wave], id=list(ids[wave]))
+    ended = np.flatnonzero((ends > now - WAVE) & (ends <= now))
+    ended = ended[np.argsort(ends[ended])]
+    if len(ended):
+        answer = session.label(list(ids[ended]), clicked[ended].astype(float))
+print(f"{N} visits were predicted, {answer.t} are learnt, {session.state().kept} are open")
+
+# %% [markdown]
+# What was said of the last 2000 visits before anything was known of them, beside what happened and
+# what is known here only: the truth.
+
+# %%
+print("page     evening  said   clicked  in truth")
+kinds, said, happened, true = [], [], [], []
+late = np.arange(N) >= N - 2000
+for number, name in enumerate(PAGES):
+    for when in (0, 1):
+        kind = late & (page == number) & (evening == when)
+        kinds.append(f"{name}\n{'evening' if when else 'day'}")
+        said.append(predicted[kind].mean())
+        happened.append(clicked[kind].mean())
+        true.append(truth[kind][0])
+        row = f"{said[-1]:.3f}  {happened[-1]:.3f}    {true[-1]:.3f}"
+        print(f"{name:8} {'yes' if when else 'no':8} {row}")
+worst = float(np.max(np.abs(np.subtract(said, true))))
+print(f"no kind of visit is further than {worst:.3f} from the truth")
+
+# %% [markdown]
+# The rest is a matter of time. Of those still open nothing more is told; four seconds later the
+# session has taken them for no click. Every visit is learnt once.
+#
+# These last come in a row, all alike, and the session follows them, as it follows every change.
+# That is right if nobody clicks any more, and one reason to let visits end with a label.
+
+# %%
+for state in session.events():
+    if state.t == N:
+        break
+waiting = session.state().kept
+print(f"now {state.t} are learnt, {waiting} are open")
+
+# %%
+figure = Figure(figsize=(9, 4), layout="constrained")
+left, right = figure.subplots(1, 2)
+off = np.abs(predicted - truth)
+left.plot(np.arange(WAVE, N + 1, WAVE), off.reshape(-1, WAVE).mean(axis=1), color="tab:blue")
+left.set(xlabel="visits", ylabel="mean error of the probability", ylim=(0, None))
+left.set_title("What was said of a visit before it ended")
+places = np.arange(len(kinds))
+right.bar(places - 0.2, happened, width=0.4, color="0.8", label="clicked")
+right.bar(places + 0.2, said, width=0.4, color="tab:blue", label="said before")
+right.hlines(true, places - 0.4, places + 0.4, color="black", label="in truth")
+right.set_xticks(places, kinds)
+right.set(ylabel="share of clicks", title="The last 2000 visits")
+right.legend()
+Path("out").mkdir(exist_ok=True)
+figure.savefig("out/clicks.png", dpi=120)
+print("drawn: out/clicks.png")
+client.close()

@@ -1,0 +1,92 @@
+# %% [markdown]
+# # Ten classes: which digit is it?
+#
+# Small pictures of digits, 8 × 8 pixels, come one after another, and each is to be told before its
+# answer is known. The model is `softmax` with ten classes. The pictures are drawn here, in several
+# typefaces, shifted and in noise, so that nothing has to be fetched.
+#
+# Start a service with `llr serve`, then run this file, or its cells one by one.
+
+# %%
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from clients import Client, SessionNotFound
+
+client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
+with suppress(SessionNotFound):
+    client.session("digits").delete()  # what an earlier run left
+session = client.session("digits", model="softmax", options={"classes": 10})
+
+# %% [markdown]
+# A digit is drawn large, once for each typeface; a picture is one of these, shifted a little, made
+# small, with noise on top.
+
+
+# %%
+def drawn(digit: int, typeface: str) -> np.ndarray:
+    """A digit in 32 × 32 pixels, 1 where there is ink."""
+    canvas = FigureCanvasAgg(Figure(figsize=(0.32, 0.32), dpi=100))
+    canvas.figure.text(0.5, 0.47, str(digit), size=24, family=typeface, ha="center", va="center")
+    canvas.draw()
+    return 1 - np.asarray(canvas.buffer_rgba())[..., 0] / 255
+
+
+TYPEFACES = ["DejaVu Sans", "DejaVu Serif", "DejaVu Sans Mono", "STIXGeneral"]
+large = np.array([[drawn(digit, typeface) for typeface in TYPEFACES] for digit in range(10)])
+
+rng = np.random.default_rng(5)
+N = 4000
+digits = rng.integers(0, 10, N)
+pictures = np.empty((N, 64))
+for n, digit in enumerate(digits):
+    shifted = np.roll(large[digit, rng.integers(4)], rng.integers(-2, 3, 2), axis=(0, 1))
+    small = shifted.reshape(8, 4, 8, 4).mean(axis=(1, 3))
+    pictures[n] = (small + rng.normal(0, 0.08, (8, 8))).ravel()
+
+# %% [markdown]
+# The service answers with what it would have said of each picture before it learnt from it.
+
+# %%
+said = []
+for k in range(0, N, 100):
+    answer = session.learn_many(pictures[k : k + 100], digits[k : k + 100], predictions=True)
+    said += [int(np.argmax(probabilities)) for probabilities in answer.predictions]
+right = np.array(said) == digits
+first, last = right[:500].mean(), right[-500:].mean()
+print(f"of the first 500 pictures {first:.1%} were told right, of the last 500 {last:.1%}")
+
+# %% [markdown]
+# Which are mistaken for which? And what does the session look for in each digit?
+
+# %%
+mistakes = np.zeros((10, 10), int)
+np.add.at(mistakes, (digits[-2000:], np.array(said)[-2000:]), 1)
+np.fill_diagonal(mistakes, 0)
+meant, told = np.unravel_index(mistakes.argmax(), mistakes.shape)
+print(f"the most frequent mistake: {meant} taken for {told}, {mistakes.max()} times in 2000")
+
+# %%
+figure = Figure(figsize=(9, 5), layout="constrained")
+upper, lower = figure.subfigures(2, 1, height_ratios=[2.2, 1])
+left, curve = upper.subplots(1, 2)
+shown = pictures[:40].reshape(5, 8, 8, 8)
+left.imshow(np.vstack([np.hstack(row) for row in shown]), cmap="gray_r")
+left.set(title="The first 40 pictures", xticks=[], yticks=[])
+curve.plot(np.arange(100, N + 1, 100), right.reshape(-1, 100).mean(axis=1), color="tab:blue")
+curve.set(xlabel="pictures", ylabel="told right", ylim=(0, 1.02), title="A hundred at a time")
+theta = np.array(session.state().theta).reshape(10, 8, 8)
+for digit, axes in enumerate(lower.subplots(1, 10)):
+    span = np.abs(theta[digit]).max()
+    axes.imshow(theta[digit], cmap="RdBu_r", vmin=-span, vmax=span)
+    axes.set(title=str(digit), xticks=[], yticks=[])
+lower.suptitle("theta: what speaks for a digit (red) and what against it (blue)")
+Path("out").mkdir(exist_ok=True)
+figure.savefig("out/digits.png", dpi=120)
+print("drawn: out/digits.png")
+client.close()

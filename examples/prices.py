@@ -1,0 +1,92 @@
+# %% [markdown]
+# # The price of a flat, from adverts with typing errors
+#
+# Flats are advertised all day. Of each the size, the rooms, the age and the district are known, and
+# the price: but in two of a hundred adverts somebody typed a zero too many. Two sessions learn from
+# the same adverts. One minimises the squared error (`linear`), the other counts large errors less
+# (`huber`). Which one would you ask for a price?
+#
+# Start a service with `llr serve`, then run this file, or its cells one by one.
+
+# %%
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from clients import Client, SessionNotFound
+
+client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
+for name in ("prices", "prices-huber"):
+    with suppress(SessionNotFound):
+        client.session(name).delete()  # what an earlier run left
+
+# %% [markdown]
+# The adverts, in thousands. Here, unlike in life, it is known what a flat is worth: 30, and 3.2 for
+# a square metre, 9 for a room, 40 for the north, less 0.6 for every year.
+
+# %%
+rng = np.random.default_rng(3)
+N = 4000
+area = rng.uniform(25, 150, N)
+rooms = np.clip(np.round(area / 28 + rng.normal(0, 0.7, N)), 1, 6)
+age = rng.uniform(0, 80, N)
+north = (rng.random(N) < 0.4).astype(float)
+flats = np.column_stack([area, rooms, age, north])
+WORTH, BASE = [3.2, 9, -0.6, 40], 30
+worth = flats @ WORTH + BASE
+advertised = worth + rng.normal(0, 12, N)
+mistyped = rng.random(N) < 0.02
+advertised[mistyped] *= 10
+
+# %% [markdown]
+# Both learn as the adverts come, and are asked for a price after every hundred. Neither was given a
+# step size, and the features were not scaled.
+
+# %%
+squared = client.session("prices", model="linear")
+robust = client.session("prices-huber", model="huber")
+unseen, value = flats[-500:], worth[-500:]
+at, errors = [], {"linear": [], "huber": []}
+for k in range(0, N - 500, 100):
+    for model, session in (("linear", squared), ("huber", robust)):
+        answer = session.learn_many(flats[k : k + 100], advertised[k : k + 100])
+        asked = np.array(session.predict(unseen))
+        errors[model].append(np.median(abs(asked - value)))
+    at.append(answer.t)
+
+# %% [markdown]
+# What each has learnt of the last 500 flats, which it has not seen, and what it takes a flat to be
+# worth.
+
+# %%
+learnt = {}
+for model, session in (("linear", squared), ("huber", robust)):
+    state = session.state()
+    learnt[model] = [state.intercept, *state.theta]
+    parts = ", ".join(f"{part:.1f}" for part in learnt[model])
+    print(f"{model}: typically off by {errors[model][-1]:.1f} thousand; it learnt {parts}")
+print(f"in truth it is {', '.join(f'{part:.1f}' for part in [BASE, *WORTH])}")
+
+# %%
+figure = Figure(figsize=(9, 4), layout="constrained")
+left, right = figure.subplots(1, 2)
+left.semilogy(at, errors["linear"], color="tab:orange", label="linear")
+left.semilogy(at, errors["huber"], color="tab:blue", label="huber")
+left.set(xlabel="adverts", ylabel="median error, thousands", title="How far off a price is")
+left.legend()
+for model, session, color in (
+    ("linear", squared, "tab:orange"),
+    ("huber", robust, "tab:blue"),
+):
+    asked = session.predict(unseen)
+    right.plot(value, asked, ".", color=color, markersize=3, label=model)
+right.axline((100, 100), slope=1, color="0.6", linewidth=1)
+right.set(xlabel="what a flat is worth", ylabel="what it is said to be worth")
+right.set_title("500 flats that were not seen")
+Path("out").mkdir(exist_ok=True)
+figure.savefig("out/prices.png", dpi=120)
+print("drawn: out/prices.png")
+client.close()
