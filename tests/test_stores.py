@@ -372,6 +372,50 @@ def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path)
         assert retained(store, known(store, "b")) == [Entry(0, 1, b"x")]
 
 
+def test_a_long_log_goes_a_part_at_a_time_once_its_session_is_deleted(path: Path) -> None:
+    a, b = created(store := SQLite(path), "a", "b")
+    store.write([Append(a, t, 1, b"x") for t in range(1200)])
+    store.write([Append(b, 0, 1, b"y")])
+    assert not store.tidy()
+    store.write([Delete(a)])
+    assert (store.load("a"), store.entries(a, 0, 1200, 99)) == (None, None)
+    store.close()
+    assert rows_of(path) == 701
+    with closing(SQLite(path)) as store:
+        parts = 0
+        while store.tidy():
+            parts += 1
+        assert parts == 2
+        assert len(known(store, "b").tail) == 1
+    assert rows_of(path) == 1
+    assert [each for each in check(path) if each.damage] == []
+
+
+def test_a_log_of_large_entries_goes_by_its_bytes(path: Path) -> None:
+    with closing(SQLite(path)) as store:
+        [a] = created(store, "a")
+        store.write([Append(a, t, 1, bytes(2**18)) for t in range(9)])
+        store.write([Delete(a)])
+        assert (store.tidy(), store.tidy(), store.tidy()) == (True, True, False)
+
+
+def test_the_log_of_a_session_that_lives_is_never_tidied_away(path: Path) -> None:
+    with closing(SQLite(path)) as store:
+        [a] = created(store, "a")
+        store.write([Append(a, 0, 1, b"x")])
+    tampered(path, "INSERT INTO discarded SELECT id FROM sessions")
+    with closing(SQLite(path)) as store:
+        while store.tidy():
+            pass
+        assert len(known(store, "a").tail) == 1
+
+
+def rows_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        [(rows,)] = db.execute("SELECT count(*) FROM log")
+    return int(rows)
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(
     path: Path, whole: Dump, monkeypatch: pytest.MonkeyPatch
 ) -> None:

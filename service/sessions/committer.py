@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from service.metrics import Metrics
-from service.stores.store import Change, Conflict, Store, StoreError, Written
+from service.stores.store import Change, Conflict, Store, StoreError, Tidied, Written
 
 R = TypeVar("R")
 
@@ -65,6 +65,7 @@ class Committer:
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self._store = store
+        self._tidied = store if isinstance(store, Tidied) else None
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
         self._waiting: list[Item] = []
@@ -111,8 +112,17 @@ class Committer:
 
     def _run(self) -> None:
         """The thread: a batch at a time, changes in groups and questions between them."""
+        self._tidy()
         while (batch := self._batches.get()) is not None:
             self._loop.call_soon_threadsafe(self._finish, self._serve(batch))
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Let the store do what it put off, until somebody wants something."""
+        tidied = self._tidied
+        while tidied is not None and self._batches.empty():
+            if _answer(lambda _: tidied.tidy(), tidied) is not True:
+                return
 
     def _serve(self, batch: list[Item]) -> list[Settled]:
         done: list[Settled] = []

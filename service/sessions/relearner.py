@@ -21,7 +21,7 @@ from service.stores.store import Damaged, Entry, Listed, Store, StoreError
 
 log = logging.getLogger("service")
 
-BLOCK = 2**20
+BLOCK = 2**18
 """Bytes of the log that are learnt at a time."""
 AT_ONCE = 2
 """Blocks in memory, of all sessions."""

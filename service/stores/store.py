@@ -253,6 +253,15 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class Tidied(Store, Protocol):
+    """A store that puts work off which would hold up others: what long logs leave, once deleted."""
+
+    def tidy(self) -> bool:
+        """Do a little of that, durably; whether there is more."""
+        ...
+
+
+@runtime_checkable
 class Shared(Store, Protocol):
     """A store that other processes change too: it keeps fences, and tells them."""
 

@@ -80,6 +80,11 @@ class SQLite:
             [(sessions,)] = file.db.execute("SELECT count(*) FROM sessions").fetchall()
             return int(sessions)
 
+    def tidy(self) -> bool:
+        """Delete a part of the long logs of deleted sessions; whether there may be more."""
+        with self._ready(self.path) as file:
+            return file.tidy()
+
     def close(self) -> None:
         """Let go of the file."""
         self._closed = True

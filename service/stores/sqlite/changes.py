@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from service.stores import checksums
 from service.stores.limits import no_session, not_there, taken, unfit
 from service.stores.sqlite.connection import Connection, changed, run_all
+from service.stores.sqlite.discarding import discard
 from service.stores.sqlite.reading import find
 from service.stores.store import (
     CUT,
@@ -145,8 +146,9 @@ def _delete(db: Connection, change: Delete) -> Result:
     db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
     if changed(db) == before:
         return Conflict(no_session(change.session))
-    for table in ("snapshots", "log", "producers", "kept"):
+    for table in ("snapshots", "producers", "kept"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
+    discard(db, change.session)
     return Written(change.session)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from service.stores.sqlite.acked import Acked, count, counted
 from service.stores.sqlite.changes import Result
 from service.stores.sqlite.connection import Connect, Connection
+from service.stores.sqlite.discarding import go_on
 from service.stores.sqlite.failures import ERRORS, at_opening, code
 from service.stores.sqlite.groups import UNFIT, DamageError, of_one_change, one_by_one, together
 from service.stores.sqlite.opening import opened
-from service.stores.store import Change, Conflict, Damaged, StoreError, Written
+from service.stores.store import Change, Conflict, Damaged, Delete, StoreError, Written
 
 FEW = 8
 
@@ -28,7 +29,7 @@ class File:
     def __init__(self, path: Path, connect: Connect) -> None:
         new = not path.exists()
         self.db: Connection = opened(path, connect)
-        self.sure = True
+        self.sure, self._untidy = True, True
         self._acked = Acked(path)
         if new:
             self._acked.note(0)
@@ -43,11 +44,28 @@ class File:
         """Apply a group and make it durable. Raises what SQLite raises, the group undone."""
         try:
             results = self._apply(group)
+            self._untidy = self._untidy or any(isinstance(change, Delete) for change in group)
             if any(isinstance(result, Written) for result in results):
                 self._commit()
             return results
         except BaseException as error:
             # Without room the mark of a commit cannot have been written: no doubt.
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def tidy(self) -> bool:
+        """Delete a part of what was put off, durably; whether there may be more."""
+        if not self._untidy:
+            return False
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self._untidy = go_on(self.db)
+            if self._untidy:
+                self._commit()
+            return self._untidy
+        except BaseException as error:
             self.sure = code(error) == sqlite3.SQLITE_FULL
             raise
         finally:

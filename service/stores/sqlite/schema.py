@@ -76,6 +76,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE snapshots ADD COLUMN retained INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE snapshots ADD COLUMN retained_bytes INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE discarded (session INTEGER PRIMARY KEY)",
     ),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
