@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,10 +25,13 @@ from service.problems import MEDIA_TYPE, Problem, pointer
 from service.routes import ROUTERS
 from service.routes.samples import Ingest
 from service.sessions.committer import Committer
+from service.sessions.heads import Heads
 from service.sessions.hub import Hub
+from service.sessions.rounds import rounds
 from service.settings import Settings
 from service.sockets import Sockets
 from service.stores import open_store
+from service.stores.store import Shared
 
 MOST_ERRORS = 10
 
@@ -91,19 +94,24 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Make the kernels ready, open the store, serve, finish what is queued, close the store."""
     context: Context = app.state.context
     await asyncio.to_thread(llr.prepare)
-    store = await asyncio.to_thread(open_store, context.settings.store)
-    committer = Committer(store, context.metrics)
-    context.hub = Hub(committer, context.metrics, context.settings, context.clock)
-    sweeping = asyncio.create_task(context.hub.sweep_for_ever())
+    url = context.settings.store
+    store = await asyncio.to_thread(open_store, url)
+    committer, heads = Committer(store, context.metrics), None
+    if isinstance(store, Shared):
+        heads = Heads(cast(Shared, await asyncio.to_thread(open_store, url)))
+    context.hub = Hub(committer, context.metrics, context.settings, context.clock, heads)
+    going = asyncio.create_task(rounds(context.hub))
     resuming = asyncio.create_task(context.hub.relearner.resume())
     try:
         yield
     finally:
-        sweeping.cancel()
+        going.cancel()
         resuming.cancel()
-        await asyncio.wait([sweeping, resuming])
+        await asyncio.wait([going, resuming])
         await context.hub.relearner.close()
         await committer.close()
+        if heads is not None:
+            await heads.close()
 
 
 def _answer(problem: Problem) -> Response:

@@ -17,6 +17,7 @@ from service.replies import WHOLE
 from service.sessions.actor import Session
 from service.sessions.config import NAME
 from service.sessions.hub import Hub
+from service.sessions.present import fresh
 from service.settings import Settings
 
 R = TypeVar("R")
@@ -56,10 +57,6 @@ class Context:
     def room(self) -> "Room":
         """Room for one body among all that are being worked on."""
         return Room(self)
-
-    async def present(self, session: Session) -> Session:
-        """The session, loaded again if it left memory meanwhile."""
-        return await self.sessions.get(session.name) if session.gone else session
 
     def noted(self, session: Session, sent: int, accepted: int) -> None:
         """So many samples were sent to a session, and so many of them were new."""
@@ -153,8 +150,8 @@ Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.
 
 
 async def session_named(name: Name, here: Here, request: Request) -> Session:
-    """The session of the path, or a 404."""
-    session = await here.sessions.get(name)
+    """The session of the path, not older than anything acknowledged before; or a 404."""
+    session = await fresh(here.sessions, name)
     request.scope["llr.session"] = session
     return session
 

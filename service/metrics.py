@@ -90,6 +90,11 @@ class Metrics:
             buckets=_GROUP_SIZES,
             registry=registry,
         )
+        self._conflicts = Counter(
+            "llr_conflicts",
+            "Changes refused because another replica changed the session first.",
+            registry=registry,
+        )
 
     def _holding(self, registry: CollectorRegistry) -> None:
         self._sessions = Gauge("llr_sessions_loaded", "Sessions in memory.", registry=registry)
@@ -149,6 +154,11 @@ class Metrics:
         """A group of changes became durable."""
         self._commit_group.observe(group)
         self._commit_seconds.observe(seconds)
+
+    def refused(self, n: int) -> None:
+        """n changes came too late."""
+        if n:
+            self._conflicts.inc(n)
 
     def loaded(self, sessions: int, size: int) -> None:
         """So many sessions of so many bytes in all are in memory now."""

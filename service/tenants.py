@@ -10,7 +10,7 @@ import re
 
 from service.keys import ApiKey
 from service.problems import Problem
-from service.sessions.hub import not_found
+from service.sessions.loading import not_found
 
 SHARED = {"/v1/sessions", "/v1/catalog", "/version"}
 """Addresses for tenants that name no session: they hold nothing of others."""

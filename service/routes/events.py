@@ -18,6 +18,7 @@ from service.connection import EVENTS
 from service.context import Context, Here, Named
 from service.problems import Problem
 from service.sessions.actor import Event, Session
+from service.sessions.seat import Seat
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART = 0.05
@@ -43,11 +44,12 @@ class _Events(StreamingResponse):
 
     def __init__(self, session: Session, here: Context, seen: Seen) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        flow = _flow(session, here, seen)
+        seat = Seat(session)
+        flow = _flow(seat, here, seen)
         super().__init__(flow, media_type="text/event-stream", headers=headers)
-        self._session, self._here = session, here
+        self._seat, self._here = seat, here
         here.streams += 1
-        session.watchers += 1
+        seat.__enter__()
         here.metrics.stream_opened()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,13 +59,14 @@ class _Events(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._here.streams -= 1
-            self._session.watchers -= 1
+            self._seat.__exit__()
             self._here.metrics.stream_closed()
 
 
-async def _flow(session: Session, here: Context, seen: Seen) -> AsyncIterator[bytes]:
+async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
-    while not session.gone and not here.draining:
+    while not here.draining and await _there(seat, here):
+        session = seat.session
         changed = session.changed
         if (session.t, session.status) != seen:
             seen = session.t, session.status
@@ -75,6 +78,20 @@ async def _flow(session: Session, here: Context, seen: Seen) -> AsyncIterator[by
                 await changed.wait()
         except TimeoutError:
             yield b": still here\n\n"
+
+
+async def _there(seat: Seat, here: Context) -> bool:
+    """Whether the session is there; one moves on to the copy that has become it."""
+    if not seat.session.gone:
+        return True
+    try:
+        present = await here.sessions.get(seat.session.name)
+    except Problem:
+        return False
+    if present.id != seat.session.id:
+        return False
+    seat.move(present)
+    return True
 
 
 def _event(session: Session) -> bytes:

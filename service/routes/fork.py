@@ -9,6 +9,7 @@ from service import answers
 from service.context import Caller, Here, Named
 from service.schemas import Fork, SessionState
 from service.sessions.fork import fork_of
+from service.sessions.present import settled
 from service.tenants import claim
 
 log = logging.getLogger("service")
@@ -24,8 +25,9 @@ async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, respons
     With `relearn` it starts from nothing and learns all the samples of the session anew.
     """
     claim(caller, wanted.name, pointer="/name")
+    # what is copied is on disk, and nothing is learnt until it is taken
+    session = await settled(here.sessions, session)
     session.turns.check_open()
-    await session.settled()  # what is copied is on disk, and nothing is learnt until it is taken
     config, learner, origin = fork_of(session, wanted.changes, wanted.relearn)
     producers = dict(session.producers)
     copy = await here.sessions.restore(wanted.name, config, learner, producers, origin)

@@ -1,14 +1,17 @@
 """`POST /v1/sessions/{name}/labels`: learn from the x kept under an id, once."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 
 from service import answers
 from service.codec import decode_labels
-from service.context import Here, Named
+from service.context import Here, Name
 from service.problems import Problem
 from service.routes.asked import asked_of
 from service.schemas import Answer
 from service.sessions import late
+from service.sessions.present import stored, upon
 from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
@@ -20,17 +23,18 @@ router = APIRouter(prefix="/v1/sessions", tags=["learning"])
     response_class=Response,
     operation_id="label",
 )
-async def label(session: Named, here: Here, request: Request) -> Response:
+async def label(name: Name, here: Here, request: Request) -> Response:
     """Late labels, one or many: learn from what was kept with their predictions."""
+    session = await here.sessions.get(name)
     asked = asked_of(request.scope["query_string"], dict(request.scope["headers"]))
     if asked.ticket is not None:
         detail = "labels are numbered by their ids: leave producer and seq out"
         raise Problem("invalid", detail, [{"parameter": "producer", "detail": detail}])
     body = await request.body()
     labels = await in_thread_if_long(body, decode_labels, body)
-    session = await here.present(session)
+    learn = partial(late.label, labels, asked.if_match, asked.predictions)
     try:
-        learnt = await late.label(session, labels, asked.if_match, asked.predictions)
+        learnt = await upon(here.sessions, session, learn, stored)
     except Problem as problem:
         for error in problem.errors if labels.single else ():
             error["pointer"] = error["pointer"].removeprefix("/0")

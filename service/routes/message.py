@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from service.problems import Problem
 from service.routes.asked import number
-from service.routes.samples import DECODERS, JSON, NPY, by_pointer, decoded
+from service.routes.samples import DECODERS, JSON, NPY, by_pointer
 from service.sessions.actor import Session
 from service.sessions.batch import Pending, Ticket
-from service.sessions.hub import Hub
+from service.sessions.course import Begun, Course
+from service.sessions.waiting import in_thread_if_long
 
 SEQ, INNER = rb'\s*"seq"\s*:\s*(?P<seq>[^\s,}"]+)\s*', rb'\s*"samples"\s*:(?P<samples>.*)'
 NUMBERED = [
@@ -66,32 +67,33 @@ class Numbers:
             self._next = ticket.seq + n
 
 
-class Begun(NamedTuple):
-    """A message that was learnt ahead of the store: by which session, and how many were sent."""
-
-    session: Session
-    pending: Pending
-    sent: int
-
-
 async def begin(
-    message: Message, session: Session, hub: Hub, numbers: Numbers, predictions: bool
-) -> Begun:
-    """Learn from a message ahead of the store. `Session.finish` has to follow."""
+    message: Message, course: Course, numbers: Numbers, predictions: bool
+) -> tuple[Begun, int]:
+    """Learn from a message ahead of the store; with how many samples it had.
+
+    `Course.finish` has to follow.
+    """
     body, kind, seq = message
-    ticket = numbers.ticket(seq)
-    try:
-        session, samples = await decoded(hub, session, DECODERS[kind], body)
+    ticket, sent = numbers.ticket(seq), 0
+
+    async def learn(session: Session) -> Pending:
+        nonlocal sent
+        samples = await in_thread_if_long(body, DECODERS[kind], body, session.features)
+        sent = samples.n
         try:
-            pending = await session.begin(samples, ticket, None, predictions, admitted=True)
+            return await session.begin(samples, ticket, None, predictions, admitted=True)
         except Problem as problem:
             raise by_pointer(problem, body, kind) from None
+
+    try:
+        begun = await course.begin(learn)
     except Problem as problem:
         for error in problem.errors if seq is not None else ():
             error["pointer"] = "/samples" + error.get("pointer", "")
         raise
-    numbers.used(ticket, samples.n)
-    return Begun(session, pending, samples.n)
+    numbers.used(ticket, sent)
+    return begun, sent
 
 
 def _wrong(detail: str) -> Problem:

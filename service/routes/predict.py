@@ -1,5 +1,7 @@
 """`POST /v1/sessions/{name}/predict`: predict without learning; with an id, x is kept for later."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 from pydantic_core import to_json
 
@@ -12,6 +14,7 @@ from service.schemas import Prediction
 from service.sessions import late
 from service.sessions.actor import Session
 from service.sessions.matching import rows_of
+from service.sessions.present import upon
 from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
@@ -32,7 +35,7 @@ async def predict(session: Named, here: Here, caller: Caller, request: Request) 
     if query.ids:
         require(caller.role, Role.WRITE)
         rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
-        await _kept(await here.present(session), here, query, rows)
+        await _kept(session, here, query, rows)
     return Response(answer, media_type="application/json")
 
 
@@ -58,7 +61,7 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, byte
 async def _kept(session: Session, here: Context, query: Query, rows: list[bytes]) -> None:
     """Keep the rows; what is wrong with one is told by its place in the body."""
     try:
-        await late.keep(session, query.ids, rows)
+        await upon(here.sessions, session, partial(late.keep, query.ids, rows), bool)
     except Problem as problem:
         for error in problem.errors if query.single else ():
             error["pointer"] = ALONE.get(error["pointer"], error["pointer"])

@@ -5,7 +5,7 @@ all; NDJSON is learnt and acknowledged in blocks as it arrives.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pydantic_core import from_json
@@ -16,10 +16,11 @@ from service.codec import Samples, decode_json, decode_npy
 from service.context import Context
 from service.problems import Problem
 from service.replies import Answer
-from service.routes.asked import asked_of
+from service.routes.asked import Asked, asked_of
 from service.routes.streamed import Streamed
 from service.sessions.actor import Session
-from service.sessions.hub import Hub
+from service.sessions.batch import Learnt
+from service.sessions.present import stored, upon
 from service.sessions.waiting import in_thread_if_long
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
@@ -44,33 +45,23 @@ class Ingest:
         if kind == NDJSON:
             await self._streamed(session, asked, scope, receive, answer)
             return
-        decode = DECODERS.get(kind)
-        if decode is None:
+        if kind not in DECODERS:
             raise Problem("unsupported-type", f"send {JSON}, {NDJSON} or {NPY}")
         with self._context.room() as room:
             body = await room.body(scope, receive)
-            session, samples = await decoded(hub, session, decode, body)
-            try:
-                learnt = await session.learn(
-                    samples, asked.ticket, asked.if_match, asked.predictions
-                )
-            except Problem as problem:
-                raise by_pointer(problem, body, kind) from None
-        self._context.noted(session, samples.n, learnt.accepted)
+            learn = partial(self._learn, kind, body, asked)
+            learnt = await upon(hub, session, learn, stored)
         await answers.send(answer, session, learnt, asked.theta)
 
-
-async def decoded(
-    hub: Hub, session: Session, decode: Decoder, body: bytes
-) -> tuple[Session, Samples]:
-    """The samples of a body, and the session, loaded again if it left memory meanwhile."""
-    while True:
-        features = session.features
-        samples = await in_thread_if_long(body, decode, body, features)
-        if session.gone:
-            session = await hub.get(session.name)
-        if session.features == features:
-            return session, samples
+    async def _learn(self, kind: str, body: bytes, asked: Asked, session: Session) -> Learnt:
+        """Learn from a whole body on a copy of the session."""
+        samples = await in_thread_if_long(body, DECODERS[kind], body, session.features)
+        try:
+            learnt = await session.learn(samples, asked.ticket, asked.if_match, asked.predictions)
+        except Problem as problem:
+            raise by_pointer(problem, body, kind) from None
+        self._context.noted(session, samples.n, learnt.accepted)
+        return learnt
 
 
 @lru_cache(maxsize=256)

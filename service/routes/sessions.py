@@ -9,6 +9,7 @@ from service import answers
 from service.context import Caller, Here, Name, Named
 from service.schemas import ProducerState, SessionPage, SessionState
 from service.sessions.config import SessionConfig
+from service.sessions.present import settled
 from service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -35,7 +36,7 @@ async def listed(
     sessions = []
     for row in rows[:limit]:
         loaded = here.sessions.peek(row.name)
-        if loaded is not None:
+        if loaded is not None and (not here.sessions.shared or loaded.journal.knows(row.stamp)):
             sessions.append(answers.of_state(loaded, theta=False))
         else:
             config = from_json(row.config)
@@ -52,6 +53,7 @@ async def listed(
 )
 async def state(
     session: Named,
+    here: Here,
     response: Response,
     producer: Annotated[
         str | None,
@@ -61,7 +63,8 @@ async def state(
     """The whole state: θ, η, loss, regret; and where a producer is to go on."""
     asked = {}
     if producer is not None:
-        await session.settled()  # learning runs ahead of the store, and might be undone
+        # learning runs ahead of the store, and might be undone
+        session = await settled(here.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
     response.headers["ETag"] = f'"{session.t}"'
     return answers.of_state(session) | asked

@@ -9,6 +9,7 @@ from service import answers
 from service.context import Here, Name, Named
 from service.problems import Problem
 from service.schemas import SessionState, Snapshot
+from service.sessions.present import settled
 from service.sessions.producers import MOST_SAMPLES, PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -16,10 +17,10 @@ FORMAT = 1
 
 
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
-async def out(session: Named, response: Response) -> Any:
+async def out(session: Named, here: Here, response: Response) -> Any:
     """Everything needed to go on elsewhere."""
+    session = await settled(here.sessions, session)
     session.turns.check_open()
-    await session.settled()
     learner = session.published
     response.headers["ETag"] = f'"{session.t}"'
     return {

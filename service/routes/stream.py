@@ -20,7 +20,7 @@ from service.routes.asked import opened_with
 from service.routes.message import Message, Numbers, begin
 from service.routes.window import Window
 from service.sessions.actor import Session
-from service.sessions.batch import Pending
+from service.sessions.course import Begun, Course
 
 log = logging.getLogger("service")
 
@@ -78,8 +78,7 @@ class Stream:
 class _Taken(NamedTuple):
     """A message on its way to its answer."""
 
-    session: Session
-    outcome: Pending | Problem
+    outcome: Begun | Problem
     room: Room
     size: int
 
@@ -96,28 +95,28 @@ class _Talk:
         self._receive, self._send = receive, send
         self._ahead: asyncio.Queue[_Taken | None] = asyncio.Queue()
         self._window = Window()
-        self._session: Session | None = None
         self._refused = 0
 
     async def run(self) -> None:
         """Answer message after message until the other side leaves. Raises why it is to end."""
-        reader = asyncio.create_task(self._read())
-        try:
-            while (taken := await self._ahead.get()) is not None:
-                await self._answer(taken)
-                self._window.remove(taken.size)
-            await reader
-        finally:
-            reader.cancel()
-            await asyncio.wait([reader])
-            await self._let_go()
+        hub = self._context.sessions
+        with Course(hub, await hub.get(self._name)) as course:
+            reader = asyncio.create_task(self._read(course))
+            try:
+                while (taken := await self._ahead.get()) is not None:
+                    await self._answer(course, taken)
+                    self._window.remove(taken.size)
+                await reader
+            finally:
+                reader.cancel()
+                await asyncio.wait([reader])
+                await self._let_go(course)
 
-    async def _read(self) -> None:
+    async def _read(self, course: Course) -> None:
         """Learn from messages as they come. All that was begun is answered before it ends."""
         try:
-            self._sit(await self._context.sessions.get(self._name))
             while (message := await self._next()) is not None:
-                taken = await self._begun(message)
+                taken = await self._begun(course, message)
                 self._window.add(taken.size)
                 self._ahead.put_nowait(taken)
                 await self._window.room()
@@ -129,68 +128,49 @@ class _Talk:
         event = await self._context.unless_draining(self._receive())
         return Message.of(event) if event["type"] == "websocket.receive" else None
 
-    async def _begun(self, message: Message) -> _Taken:
+    async def _begun(self, course: Course, message: Message) -> _Taken:
         """A message that was learnt ahead of the store, or refused."""
         with contextlib.ExitStack() as held:
             room = held.enter_context(self._context.room())
             room.take(len(message.body))
-            session, hub = await self._present(), self._context.sessions
-            outcome: Pending | Problem
+            outcome: Begun | Problem
             size = len(message.body)
             try:
                 predictions = self._asked.predictions
-                session, outcome, sent = await begin(
-                    message, session, hub, self._numbers, predictions
-                )
-                self._context.noted(session, sent, outcome.learnt.accepted)
-                size += outcome.learnt.learner.nbytes
+                outcome, sent = await begin(message, course, self._numbers, predictions)
+                learnt = outcome.pending.learnt
+                self._context.noted(outcome.session, sent, learnt.accepted)
+                size += learnt.learner.nbytes
             except Problem as problem:
                 if problem.kind.name in ENDING:
                     raise
                 outcome = problem
             held.pop_all()
-        return _Taken(session, outcome, room, size)
+        return _Taken(outcome, room, size)
 
-    async def _present(self) -> Session:
-        """The session, loaded again if it left memory. 404 if it is not there any more."""
-        hub = self._context.sessions
-        session = hub.at_hand(self._name) or await hub.get(self._name)
-        if session is not self._session:
-            self._sit(session)
-        return session
-
-    def _sit(self, session: Session | None) -> None:
-        """Stay with a session: one that is streamed to stays in memory."""
-        if self._session is not None:
-            self._session.watchers -= 1
-        self._session = session
-        if session is not None:
-            session.watchers += 1
-
-    async def _answer(self, taken: _Taken) -> None:
+    async def _answer(self, course: Course, taken: _Taken) -> None:
         """Answer a message once it is durable, or say what is wrong with it."""
-        session, outcome, room, _ = taken
+        outcome, room, _ = taken
         with room:
             if isinstance(outcome, Problem):
-                text, self._refused = _refusal(session, outcome), self._refused + 1
+                text, self._refused = _refusal(course.session, outcome), self._refused + 1
                 status = outcome.kind.status
             else:
-                learnt = await session.finish(outcome)
-                text = answers.of_learning(session, learnt, self._asked.theta).decode()
+                learnt = await course.finish(outcome)
+                text = answers.of_learning(course.session, learnt, self._asked.theta).decode()
                 status, self._refused = 200, 0
         self._context.metrics.message(status)
         await self._send({"type": "websocket.send", "text": text})
         if self._refused >= HOPELESS:
             raise Problem("invalid", f"{HOPELESS} messages in a row were refused")
 
-    async def _let_go(self) -> None:
+    async def _let_go(self, course: Course) -> None:
         """Wait for what nobody is told of any more."""
-        self._sit(None)
         while not self._ahead.empty():
             if (left := self._ahead.get_nowait()) is not None:
                 with left.room, contextlib.suppress(Problem):
-                    if isinstance(left.outcome, Pending):
-                        await left.session.finish(left.outcome)
+                    if isinstance(left.outcome, Begun):
+                        await course.let_go(left.outcome)
 
 
 def _refusal(session: Session, problem: Problem) -> str:

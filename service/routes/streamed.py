@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
@@ -17,6 +18,8 @@ from service.replies import Answer
 from service.routes.asked import Asked
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt, Pending, Ticket
+from service.sessions.course import Begun, Course
+from service.sessions.present import upon
 
 NDJSON = b"application/x-ndjson"
 SOON, ENOUGH = 0.002, 256 * 1024
@@ -39,8 +42,8 @@ class Streamed:
         """Learn from the body of a request."""
         if asked.predictions:
             raise Problem("invalid", "predictions come with JSON and npy bodies only")
-        progress = _Progress()
-        blocks = self._blocks(session, asked, scope, receive, progress)
+        progress, course = _Progress(), Course(self._context.sessions, session)
+        blocks = self._blocks(course, asked, scope, receive, progress)
         if any(name == b"accept" and NDJSON in value for name, value in scope["headers"]):
             await self._acknowledge(session, blocks, asked.theta, answer)
             return
@@ -48,7 +51,7 @@ class Streamed:
         async for learnt in blocks:
             last = learnt
         if last is None:
-            last = await session.learn(Samples.none(), if_match=asked.if_match)
+            last = await course.finish(await course.begin(partial(_nothing, asked)))
         whole = Learnt(last.learner, progress.accepted, progress.accepted == 0 < progress.blocks)
         await answers.send(answer, session, whole, asked.theta)
 
@@ -76,37 +79,33 @@ class Streamed:
         await send({"type": "http.response.body", "body": b""})
 
     async def _blocks(
-        self, session: Session, asked: Asked, scope: Scope, receive: Receive, progress: "_Progress"
+        self, course: Course, asked: Asked, scope: Scope, receive: Receive, progress: "_Progress"
     ) -> AsyncIterator[Learnt]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
-        ahead: asyncio.Queue[Pending | None] = asyncio.Queue(AHEAD)
-        session.watchers += 1  # a session with an open stream stays in memory
-        reader = asyncio.create_task(self._read(session, asked, scope, receive, ahead))
-        try:
-            while (pending := await ahead.get()) is not None:
-                learnt = await session.finish(pending)
-                progress.accepted += learnt.accepted
-                progress.blocks += 1
-                yield learnt
-            await reader
-        except Problem as problem:
-            problem.extra |= {"accepted": progress.accepted, "t": session.t}
-            raise
-        finally:
-            session.watchers -= 1
-            reader.cancel()
-            while not ahead.empty():
-                if (left := ahead.get_nowait()) is not None:
-                    with contextlib.suppress(Problem):
-                        await session.finish(left)
+        ahead: asyncio.Queue[Begun | None] = asyncio.Queue(AHEAD)
+        with course:
+            reader = asyncio.create_task(self._read(course, asked, scope, receive, ahead))
+            try:
+                while (begun := await ahead.get()) is not None:
+                    learnt = await course.finish(begun)
+                    progress.accepted += learnt.accepted
+                    progress.blocks += 1
+                    yield learnt
+                await reader
+            except Problem as problem:
+                problem.extra |= {"accepted": progress.accepted, "t": course.session.t}
+                raise
+            finally:
+                reader.cancel()
+                await _let_go(course, ahead)
 
     async def _read(
         self,
-        session: Session,
+        course: Course,
         asked: Asked,
         scope: Scope,
         receive: Receive,
-        ahead: "asyncio.Queue[Pending | None]",
+        ahead: "asyncio.Queue[Begun | None]",
     ) -> None:
         """Read blocks and learn from them ahead of the store, a bounded number of them."""
         settings = self._context.settings
@@ -118,9 +117,9 @@ class Streamed:
             async with contextlib.aclosing(self._gathered(body)) as chunks:
                 async for chunk in chunks:
                     for block in splitter.feed(chunk):
-                        asked = await self._begin(session, block, asked, ahead)
+                        asked = await self._begin(course, block, asked, ahead)
             for block in splitter.flush():
-                asked = await self._begin(session, block, asked, ahead)
+                asked = await self._begin(course, block, asked, ahead)
         except asyncio.CancelledError:
             raise
         except BaseException:
@@ -149,33 +148,50 @@ class Streamed:
             yield bytes(gathered)
 
     async def _begin(
-        self, session: Session, block: Block, asked: Asked, ahead: "asyncio.Queue[Pending | None]"
+        self, course: Course, block: Block, asked: Asked, ahead: "asyncio.Queue[Begun | None]"
     ) -> Asked:
         """Learn from one block; returns what the next one has to ask for."""
-        samples = await _decoded(block, session.features)
+        hub, decode = self._context.sessions, partial(_decoded, block)
+        samples = await upon(hub, course.session, decode, lambda _: True)
         if samples.n == 0:
             return asked
+        begun = await course.begin(partial(_learn, samples, block, asked))
         try:
-            pending = await session.begin(
-                samples, asked.ticket, asked.if_match, admitted=asked.admitted
-            )
-        except Problem as problem:
-            raise _by_line(problem, block) from None
-        try:
-            await ahead.put(pending)
+            await ahead.put(begun)
         except asyncio.CancelledError:
             with contextlib.suppress(Problem):  # nobody else knows of it
-                await session.finish(pending)
+                await course.let_go(begun)
             raise
-        self._context.noted(session, samples.n, pending.learnt.accepted)
+        self._context.noted(begun.session, samples.n, begun.pending.learnt.accepted)
         ticket = asked.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
         return asked._replace(ticket=following, if_match=None, admitted=True)
 
 
-async def _decoded(block: Block, features: bool) -> Samples:
+async def _learn(samples: Samples, block: Block, asked: Asked, session: Session) -> Pending:
+    """Learn from a block ahead of the store, on one copy of the session."""
+    try:
+        return await session.begin(samples, asked.ticket, asked.if_match, admitted=asked.admitted)
+    except Problem as problem:
+        raise _by_line(problem, block) from None
+
+
+async def _nothing(asked: Asked, session: Session) -> Pending:
+    """What comes of a body without samples."""
+    return await session.begin(Samples.none(), if_match=asked.if_match)
+
+
+async def _let_go(course: Course, ahead: "asyncio.Queue[Begun | None]") -> None:
+    """Wait for blocks whose sender is told nothing any more."""
+    while not ahead.empty():
+        if (left := ahead.get_nowait()) is not None:
+            with contextlib.suppress(Problem):
+                await course.let_go(left)
+
+
+async def _decoded(block: Block, session: Session) -> Samples:
     """The samples of a block, read piece by piece: others are served in between."""
-    parts: list[Samples] = []
+    features, parts = session.features, list[Samples]()
     for piece in block.pieces(PIECE):
         if parts:
             await asyncio.sleep(0)

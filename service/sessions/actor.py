@@ -25,7 +25,7 @@ from service.sessions.relearning import Relearning
 from service.sessions.shelf import Shelf
 from service.sessions.step import advice, learn
 from service.sessions.turns import Turns
-from service.sessions.waiting import LONG, RETRY, durable, to_the_end
+from service.sessions.waiting import LONG, Moved, durable, to_the_end
 from service.settings import Settings
 from service.stores.store import Shelved, Written
 
@@ -190,7 +190,7 @@ class Session:
     def check(self, if_match: int | None = None) -> None:
         """Refuse to go on if this copy was dropped, or is not where it is expected to be."""
         if self.gone:
-            raise Problem("unavailable", "the session was reloaded, send again", headers=RETRY)
+            raise Moved
         if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
             raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
 

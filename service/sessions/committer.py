@@ -14,7 +14,17 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from service.metrics import Metrics
-from service.stores.store import Change, Conflict, Store, StoreError, Tidied, Written
+from service.stores.store import (
+    Append,
+    Change,
+    Conflict,
+    Keep,
+    Replace,
+    Store,
+    StoreError,
+    Tidied,
+    Written,
+)
 
 R = TypeVar("R")
 
@@ -144,7 +154,13 @@ class Committer:
         self._metrics.committed(len(group), time.perf_counter() - started)
         if isinstance(outcome, Exception):
             return [(receipt, outcome) for _, receipt in group]
+        self._metrics.refused(sum(map(_overtaken, group, outcome)))
         return [(receipt, result) for (_, receipt), result in zip(group, outcome, strict=True)]
+
+
+def _overtaken(item: Item, result: Written | Conflict) -> bool:
+    """Whether a change was refused because others changed its session first."""
+    return isinstance(result, Conflict) and isinstance(item[0], Append | Replace | Keep)
 
 
 def _answer(question: Callable[[Store], Any], store: Store) -> Any:

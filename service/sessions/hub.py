@@ -4,20 +4,21 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from itertools import takewhile
 from typing import TypeVar
 
 from llr import Learner, StateError
-from service.codec import unpack_samples
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late
 from service.sessions.actor import Session
-from service.sessions.committer import Committer, Receipt
+from service.sessions.committer import Committer
 from service.sessions.config import SessionConfig
-from service.sessions.journal import Journal
+from service.sessions.heads import Heads
+from service.sessions.journal import Journal, new_stamp
+from service.sessions.loading import damaged, not_found, rebuild
 from service.sessions.origin import Origin, from_stored, to_stored
 from service.sessions.relearner import Relearner
 from service.sessions.retention import Retention
@@ -38,12 +39,9 @@ from service.stores.store import (
 log = logging.getLogger("service")
 R = TypeVar("R")
 
-SWEEP_SECONDS = 1.0
-"""How often it is looked for what has expired."""
-
 
 class Hub:
-    """The sessions of one store; `clock` tells the seconds since 1970."""
+    """The sessions of one store; `clock` tells the seconds since 1970, `heads` what others did."""
 
     def __init__(
         self,
@@ -51,9 +49,10 @@ class Hub:
         metrics: Metrics,
         settings: Settings,
         clock: Callable[[], float] = time.time,
+        heads: Heads | None = None,
     ) -> None:
         self._committer, self._metrics, self._settings = committer, metrics, settings
-        self._clock = clock
+        self._clock, self._heads = clock, heads
         self._loaded: OrderedDict[str, Session] = OrderedDict()
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._keeping: set[str] = set()
@@ -86,13 +85,29 @@ class Hub:
             loading.add_done_callback(lambda _: self._loading.pop(name, None))
         return await asyncio.shield(loading)
 
+    @property
+    def shared(self) -> bool:
+        """Whether others may change the sessions too."""
+        return self._heads is not None
+
+    async def stale(self, session: Session) -> bool:
+        """Whether a copy is behind the store; it is dropped then. The store is asked if shared."""
+        if self._heads is None:
+            return False
+        head = await self._stored(self._heads.of(session.name))
+        if head and head.session == session.id and session.journal.knows(head.stamp):
+            return session.gone
+        self._drop(session)
+        return True
+
     async def create(self, name: str, config: SessionConfig) -> tuple[Session, bool]:
         """The session and whether it is new. Raises `session-exists` if its config differs."""
         config.check(self._settings.max_dim)
-        body = to_stored(config)
-        written = await self._stored(self._committer.commit(Create(name, body)))
+        body, stamp = to_stored(config), new_stamp()
+        create = Create(name, body, stamp=stamp)
+        written = await self._stored(self._committer.commit(create).wait())
         if isinstance(written, Conflict):
-            session = await self.get(name)
+            session = await self._there(name)
             if session.config != config:
                 raise Problem(
                     "session-exists",
@@ -101,7 +116,8 @@ class Hub:
                 )
             return session, False
         log.info("session created", extra={"session": name, "t": 0})
-        return self._keep(name, Stored(written.session, body, 0, None, 0, (), {}), None), True
+        stored = Stored(written.session, body, 0, None, 0, (), {}, stamp=stamp)
+        return self._keep(name, stored, None), True
 
     async def restore(
         self,
@@ -118,24 +134,24 @@ class Hub:
         """
         config.check(self._settings.max_dim, learner.dim if learner else None)
         t, packed = (learner.t, learner.pack()) if learner else (0, None)
-        body = to_stored(config, origin)
-        create = Create(name, body, t, packed, producers)
-        written = await self._stored(self._committer.commit(create))
+        body, stamp = to_stored(config, origin), new_stamp()
+        create = Create(name, body, t, packed, producers, stamp)
+        written = await self._stored(self._committer.commit(create).wait())
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
         log.info("session restored", extra={"session": name, "t": t})
-        return self._keep(name, Stored(written.session, body, t, packed, t, (), producers), learner)
+        stored = Stored(written.session, body, t, packed, t, (), producers, stamp=stamp)
+        return self._keep(name, stored, learner)
 
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
-        session = await self.get(name)
-        written = await self._stored(self._committer.commit(Delete(session.id)))
-        session.drop()
-        self._forget(name)
-        log.info("session deleted", extra={"session": name, "t": session.t})
+        session = await self._there(name)
+        written = await self._stored(self._committer.commit(Delete(session.id)).wait())
+        self._drop(session)
         if isinstance(written, Conflict):
             raise not_found(name)
+        log.info("session deleted", extra={"session": name, "t": session.t})
 
     async def list(self, after: str, limit: int, prefix: str = "") -> list[Listed]:
         """Sessions in the order of their names; with a prefix, those that have more after it.
@@ -143,12 +159,13 @@ class Hub:
         They stand together, so the store is asked for what follows the prefix, and no further.
         """
         start = max(after, prefix)
-        rows = await self._stored(self._committer.call(lambda store: store.list(start, limit)))
+        listing = self._committer.call(lambda store: store.list(start, limit))
+        rows = await self._stored(listing.wait())
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def ready(self) -> int:
         """Ask the store for its number of sessions, which shows that it answers."""
-        return await self._stored(self._committer.call(lambda store: store.count()))
+        return await self._stored(self._committer.call(lambda store: store.count()).wait())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
@@ -173,14 +190,11 @@ class Hub:
                     await late.sweep(session)
                 self.touched(session)
 
-    async def sweep_for_ever(self) -> None:
-        """Sweep every second, until cancelled."""
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            try:
-                await self.sweep()
-            except Exception:
-                log.exception("what has expired cannot be swept")
+    async def look(self) -> None:
+        """See what others did to the sessions that are watched here."""
+        watched = [one for one in self._loaded.values() if one.watchers and not one.gone]
+        with suppress(Problem):
+            await asyncio.gather(*(self.stale(session) for session in watched))
 
     def drain(self) -> None:
         """End all that watch: the service is about to stop."""
@@ -189,25 +203,30 @@ class Hub:
 
     async def _load(self, name: str) -> Session:
         try:
-            stored = await self._stored(self._committer.call(lambda store: store.load(name)))
+            stored = await self._stored(self._committer.call(lambda store: store.load(name)).wait())
         except Damaged as damage:
-            raise _damaged(name, damage) from damage
+            raise damaged(name, damage) from damage
         if stored is None:
             raise not_found(name)
         config, _ = from_stored(stored.config)
         try:
-            learner = await asyncio.to_thread(_rebuild, config, stored)
+            learner = await asyncio.to_thread(rebuild, config, stored)
         except (StateError, ValueError) as damage:
-            raise _damaged(name, damage) from damage
+            raise damaged(name, damage) from damage
         meanwhile = self.at_hand(name)
         if meanwhile is not None:  # made while this copy was on its way
             return meanwhile
         return self._keep(name, stored, learner)
 
+    async def _there(self, name: str) -> Session:
+        """The session that has a name now, whatever had it before."""
+        session = await self.get(name)
+        return await self.get(name) if await self.stale(session) else session
+
     async def _find(self, name: str, conflict: Conflict) -> None:
         """Make sure that a conflict is about the name, and not about what was to be stored."""
         try:
-            await self.get(name)
+            await self._there(name)
         except Problem as problem:
             if problem.kind.name != "session-not-found":
                 raise
@@ -251,6 +270,12 @@ class Hub:
                 self._forget(name)
                 self._metrics.evicted()
 
+    def _drop(self, session: Session) -> None:
+        """Let go of a copy that is not the session any more."""
+        session.drop()
+        if self._loaded.get(session.name) is session:
+            self._forget(session.name)
+
     def _forget(self, name: str) -> None:
         self._loaded.pop(name, None)
         self._account(name, 0)
@@ -261,38 +286,13 @@ class Hub:
             self._sizes[name] = size
         self._metrics.loaded(len(self._loaded), self._bytes)
 
-    async def _stored(self, answer: Receipt[R]) -> R:
+    async def _stored(self, answer: Awaitable[R]) -> R:
         """What the store says, with its failures as problems."""
         try:
-            return await answer.wait()
+            return await answer
         except StoreFull as full:
             raise Problem("disk-full", "nothing was stored: make room, then try again") from full
         except Damaged:
             raise
         except StoreError as failure:
             raise Problem("unavailable", "the store failed, try again", headers=RETRY) from failure
-
-
-def _rebuild(config: SessionConfig, stored: Stored) -> Learner | None:
-    """Snapshot, then the tail through the same kernel: the same state to the last bit."""
-    learner = Learner.unpack(stored.snapshot) if stored.snapshot is not None else None
-    for entry in stored.tail:
-        samples = unpack_samples(entry.blob)
-        if learner is None:
-            learner = Learner.from_config(config.of_learner(samples.dim))
-        outcome = learner.learn(*samples.arguments)
-        if not outcome:
-            raise StateError("the log cannot be learnt from")
-    if (learner.t if learner else 0) != stored.t:
-        raise StateError("the log and the state do not meet")
-    return learner
-
-
-def not_found(name: str) -> Problem:
-    """What is said of a name that no session has."""
-    return Problem("session-not-found", f"PUT /v1/sessions/{name} creates it")
-
-
-def _damaged(name: str, why: Exception) -> Problem:
-    log.error("session is damaged", extra={"session": name, "why": str(why)})
-    return Problem("damaged", f"session {name} cannot be read from the store: {why}")

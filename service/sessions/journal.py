@@ -1,5 +1,6 @@
 """What a session writes to the store: samples, now and then its state, what it keeps."""
 
+from secrets import randbits
 from typing import Any
 
 from llr import Learner
@@ -7,11 +8,21 @@ from service.codec import Samples, pack_samples
 from service.sessions.batch import Fresh
 from service.sessions.committer import Committer, Receipt
 from service.sessions.retention import Retention
-from service.stores.store import Append, Keep, Replace, Shelved, Stored
+from service.stores.store import Append, Fence, Keep, Replace, Shelved, Stored
+
+
+def new_stamp() -> int:
+    """A stamp that no change has, with room for those that follow it."""
+    return randbits(62)
 
 
 class Journal:
-    """The way of one session to the store.
+    """The way of one copy of a session to the store.
+
+    Args:
+        stored: the session as it was loaded or created.
+        retention: what of the samples stays in the log.
+        committer: who writes.
 
     Attributes:
         last: the receipt of what was written last, None if nothing was.
@@ -22,7 +33,17 @@ class Journal:
         self._session, self._committer = stored.id, committer
         self._tail = sum(len(entry.blob) for entry in stored.tail)
         self.retention = retention
+        self._start = self._last = stored.stamp
+        self._own = self._first = new_stamp()
         self.last: Receipt[Any] | None = None
+
+    def knows(self, stamp: int) -> bool:
+        """Whether the copy holds all there is if this is the stamp of the session's last change.
+
+        That is so for the change it was loaded after and for its own: what it wrote was stored
+        only if nothing of others came between.
+        """
+        return stamp == self._start or self._first < stamp <= self._own
 
     def learnt(self, learner: Learner, at: int, fresh: Fresh) -> Receipt[Any]:
         """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
@@ -31,13 +52,13 @@ class Journal:
         change: Append | Replace
         if size > most or self._tail + size > 2 * most + 4096:
             self._tail = 0
-            kept = self._retained(samples)
+            kept = self._retained(samples) | {"fence": self._fence()}
             change = Replace(self._session, at, samples.n, learner.pack(), *also, **kept)
         else:
             self._tail += size
             blob = pack_samples(samples)
             self.retention.add(samples.n, len(blob))
-            change = Append(self._session, at, samples.n, blob, *also)
+            change = Append(self._session, at, samples.n, blob, *also, self._fence())
         self.last = self._committer.commit(change)
         return self.last
 
@@ -49,5 +70,12 @@ class Journal:
 
     def kept(self, at: int, kept: Shelved) -> Receipt[Any]:
         """Queue what is kept and forgotten while nothing is learnt."""
-        self.last = self._committer.commit(Keep(self._session, at, kept))
+        self.last = self._committer.commit(Keep(self._session, at, kept, self._fence()))
         return self.last
+
+    def _fence(self) -> Fence:
+        """The fence of the next change."""
+        was = self._last
+        self._own += 1
+        self._last = self._own
+        return Fence(was, self._last)

@@ -23,13 +23,13 @@ log = logging.getLogger("service")
 UNFIT = ("diverged", "invalid")
 
 
-async def keep(session: Session, ids: Sequence[str], rows: Sequence[bytes]) -> None:
-    """Keep rows under ids, all or none; returns when they are durable.
+async def keep(ids: Sequence[str], rows: Sequence[bytes], session: Session) -> int:
+    """Keep rows under ids, all or none; returns how many are new, when they are durable.
 
     Args:
-        session: whose they are.
         ids: an id a row. One that is kept already may come again with the same row.
         rows: as `matching.rows_of` makes them.
+        session: whose they are.
     """
     now = session.now()
     with session.turns.attended():
@@ -39,11 +39,13 @@ async def keep(session: Session, ids: Sequence[str], rows: Sequence[bytes]) -> N
             commit = session.keep(new) if new else session.journal.last
         if commit is not None:
             await durable(commit)
-    session.metrics.kept(sum(row is not None for _, row in new))
+    count = sum(row is not None for _, row in new)
+    session.metrics.kept(count)
+    return count
 
 
 async def label(
-    session: Session, labels: Labels, if_match: int | None = None, predictions: bool = False
+    labels: Labels, if_match: int | None, predictions: bool, session: Session
 ) -> Learnt:
     """Learn from what is kept under ids, whole or not at all; returns when it is durable."""
     now = session.now()

@@ -16,6 +16,13 @@ LONG = 100_000
 RETRY = {"Retry-After": "1"}
 
 
+class Moved(Problem):
+    """This copy of a session is not the session any more, and did nothing of what it was to do."""
+
+    def __init__(self) -> None:
+        super().__init__("unavailable", "the session moves too fast, send again", headers=RETRY)
+
+
 async def durable(commit: Receipt[Any]) -> None:
     """Wait for the store. Cancelling the one who waits does not cancel the commit."""
     try:
@@ -26,7 +33,7 @@ async def durable(commit: Receipt[Any]) -> None:
         detail = "the store failed: send the same again, with its producer and seq"
         raise Problem("unavailable", detail, headers=RETRY) from failure
     if isinstance(written, Conflict):
-        raise Problem("unavailable", "the session moved elsewhere, send again", headers=RETRY)
+        raise Moved
 
 
 async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
