@@ -59,6 +59,9 @@ def push(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Of the model or the algorithm; repeatable."),
     ] = None,
+    retain: Annotated[
+        bool | None, typer.Option("--retain", help="Keep all samples, for forks that --relearn.")
+    ] = None,
     label_column: Annotated[
         str | None, typer.Option(help="Name or number, from 0. (Default: y, or the last.)")
     ] = None,
@@ -95,7 +98,7 @@ def push(
     Example: llr push sales.csv --model linear --label-column price
     """
     config: dict[str, Any] = {"model": model, "dim": dim, "algorithm": algorithm, "eta0": eta0}
-    config["options"] = _options(option or [])
+    config |= {"options": _options(option or []), "retain": retain}
     pushing = Pushing(session or _named_as(file), patience)
     with service(url, key, patience, pushing.waiting, pushing.hint) as client:
         reach(url, key)

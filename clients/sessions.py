@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from clients import Listed
+from clients import Listed, State
 from clients.connection import (
     LOCAL,
     USAGE,
@@ -23,6 +23,7 @@ from clients.connection import (
     end,
     service,
 )
+from clients.relearning import Waiting
 
 app = typer.Typer(
     help="List sessions, show one, fork one, delete some.\n\nExample: llr sessions",
@@ -74,23 +75,30 @@ def fork(
     copy: CopyNamed,
     algorithm: Annotated[str | None, typer.Option(help="Another algorithm.")] = None,
     eta0: Annotated[float | None, typer.Option(help="Another first step size.")] = None,
+    relearn: Annotated[
+        bool, typer.Option("--relearn", help="Learn all its samples anew, from the first one on.")
+    ] = False,
+    wait: Annotated[bool, typer.Option(help="Wait until all are learnt.")] = True,
     as_json: AsJson = False,
     url: Url = LOCAL,
     key: Key = None,
 ) -> None:
     """Copy a session. With another algorithm or step size the copy restarts from its theta.
 
-    Example: llr sessions fork demo rival --algorithm sg/ag
+    With --relearn it learns what the session has learnt, in that other way: what if? The session
+    has to be one that keeps its samples, as `llr push --retain` creates it.
+
+    Example: llr sessions fork demo rival --algorithm sg/ag --relearn
     """
-    with service(url, key) as client:
-        twin = client.session(name).fork(copy, algorithm=algorithm, eta0=eta0).state()
+    waiting = Waiting(copy)
+    with service(url, key, hint=waiting.hint) as client:
+        made = client.session(name).fork(copy, algorithm=algorithm, eta0=eta0, relearn=relearn)
+        twin = waiting.wait(made) if relearn and wait else made.state()
     if as_json:
         typer.echo(json.dumps(asdict(twin), indent=2))
-    else:
-        how = (
-            f"{twin.algorithm} from its theta" if algorithm or eta0 else "the same to the last bit"
-        )
-        typer.echo(f"{copy} is a fork of {name}: {how}, t {twin.t:,}")
+        return
+    restarts = algorithm is not None or eta0 is not None
+    typer.echo(f"{copy} is a fork of {name}: {_how(twin, restarts)}, t {twin.t:,}")
 
 
 @app.command()
@@ -112,6 +120,14 @@ def delete(
         for name in names:
             client.session(name).delete()
             typer.echo(f"{name} is deleted")
+
+
+def _how(twin: State, restarts: bool) -> str:
+    """What a fork is, in words."""
+    if twin.relearning is not None:
+        mean = f", mean loss {_number(twin.loss.mean)}" if twin.t else ""
+        return f"{twin.algorithm} on its {twin.relearning.of:,} samples{mean}"
+    return f"{twin.algorithm} from its theta" if restarts else "the same to the last bit"
 
 
 def _check_order(context: typer.Context) -> None:

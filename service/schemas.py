@@ -57,9 +57,7 @@ class Retained(BaseModel):
 class Relearning(BaseModel):
     """How far a what-if is."""
 
-    model_config = ConfigDict(populate_by_name=True)
-
-    source: str = Field(alias="from", description="The session whose samples it learns.")
+    source: str = Field(description="The session whose samples it learns.")
     done: int = Field(description="Samples learnt of those.")
     of: int = Field(description="All of them; it is done when both are the same.")
     stopped: str | None = Field(description="Why it cannot go on; null while it can.")

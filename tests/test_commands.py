@@ -91,6 +91,24 @@ def test_a_session_is_forked(client: Client, address: str) -> None:
     assert "exists" in refused.stderr
 
 
+def test_a_what_if_is_waited_for(client: Client, address: str) -> None:
+    client.session("demo", "gaussian", algorithm="sg/ag", retain=True).learn_many([1.0, 2.0])
+    fork = ("sessions", "fork", "demo")
+    told = run(*fork, "what-if", "--algorithm", "sg", "--relearn", url=address).stdout
+    assert re.fullmatch(
+        r"what-if is a fork of demo: sg on its 2 samples, mean loss \S+, t 2\n", told
+    )
+    shown = run(*fork, "later", "--relearn", "--no-wait", "--json", url=address).stdout
+    assert json.loads(shown)["relearning"]["of"] == 2
+    stopped = run(*fork, "far", "--algorithm", "sg", "--eta0", "1e300", "--relearn", url=address)
+    assert stopped.exit_code == 1
+    assert "leave the finite numbers" in one_line(stopped)
+    assert "goes on" not in stopped.stderr
+    client.session("plain", "gaussian").learn_many([1.0, 2.0])
+    refused = run("sessions", "fork", "plain", "no", "--relearn", url=address)
+    assert (refused.exit_code, "retain" in one_line(refused)) == (1, True)
+
+
 def test_sessions_are_deleted_only_by_those_who_mean_it(client: Client, address: str) -> None:
     for name in ("one", "two", "three"):
         client.session(name, model="gaussian")

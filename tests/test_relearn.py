@@ -122,9 +122,9 @@ async def test_a_what_if_ends_as_a_fresh_session_with_the_same_samples(
 ) -> None:
     await source(http)
     made = await what_if(http, **changes)
-    assert (made["t"], made["relearning"]["of"], made["relearning"]["from"]) == (0, 600, "a")
+    assert (made["t"], made["relearning"]["of"], made["relearning"]["source"]) == (0, 600, "a")
     ended = await done(http)
-    expected = {"from": "a", "done": 600, "of": 600, "stopped": None}
+    expected = {"source": "a", "done": 600, "of": 600, "stopped": None}
     assert (ended["relearning"], ended["status"], ended["t"]) == (expected, "ok", 600)
     snapshot = (await http.get(f"{B}/snapshot")).json()
     assert snapshot["state"] == fresh(**{"algorithm": "sg/ag"} | changes)
@@ -138,7 +138,7 @@ async def test_producers_go_on_with_a_what_if(http: httpx.AsyncClient) -> None:
     again: dict[str, Any] = {"producer": "p", "seq": 570}
     answer = await http.post(f"{B}/samples", json=ROWS[570:] + ROWS[:5], params=again)
     assert (answer.json()["accepted"], answer.json()["t"]) == (5, 605)
-    expected = {"from": "a", "done": 600, "of": 600, "stopped": None}
+    expected = {"source": "a", "done": 600, "of": 600, "stopped": None}
     assert (await state(http))["relearning"] == expected
 
 

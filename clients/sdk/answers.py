@@ -65,6 +65,32 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Retained:
+    """How much of its samples a session keeps, and whether that is all of them."""
+
+    samples: int
+    bytes: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Relearning:
+    """How far a what-if is with another session's samples; done when it has learnt all of them.
+
+    Attributes:
+        source: that session.
+        done: samples learnt.
+        of: all of them.
+        stopped: why it cannot go on; None while it can.
+    """
+
+    source: str
+    done: int
+    of: int
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """All of a session.
 
@@ -74,7 +100,7 @@ class State:
         model: its loss.
         algorithm: how it learns.
         dim: its number of features; None until the first sample tells.
-        status: `ok`, or `diverged` after a batch that was refused for it.
+        status: `ok`, `diverged` after a batch that was refused for it, `stopped` for a what-if.
         config: what it was created with.
         eta: the step size.
         log_eta: its logarithm.
@@ -84,6 +110,8 @@ class State:
         eta_status: what the step size is doing, with a line of advice.
         intercept: the constant term beside theta, one a class; None without one.
         kept: how many x wait for their late labels.
+        retained: how much of its samples it keeps; None without `retain`.
+        relearning: how far it is, if it was forked with `relearn`.
     """
 
     name: str
@@ -101,6 +129,8 @@ class State:
     eta_status: EtaStatus | None = None
     intercept: Any = None
     kept: int = 0
+    retained: Retained | None = None
+    relearning: Relearning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +184,10 @@ def _value(name: str, value: Any, shape: type) -> Any:
     return read(PARTS[name], value) if name in PARTS else value
 
 
-PARTS: dict[str, type] = {"loss": Loss, "regret": Regret, "eta_status": EtaStatus}
+PARTS: dict[str, type] = {
+    "loss": Loss,
+    "regret": Regret,
+    "eta_status": EtaStatus,
+    "retained": Retained,
+    "relearning": Relearning,
+}

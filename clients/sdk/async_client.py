@@ -59,6 +59,7 @@ class AsyncClient:
         options: Mapping[str, Any] | None = None,
         label_seconds: float | None = None,
         expired_label: float | None = None,
+        retain: bool | None = None,
         producer: str | None = None,
     ) -> AsyncSession:
         """A session, created if it is not there and a model is given, as `Client.session`."""
@@ -74,6 +75,7 @@ class AsyncClient:
             options=options,
             label_seconds=label_seconds,
             expired_label=expired_label,
+            retain=retain,
         )
         await self._runner.run(talk)
         return AsyncSession(handle, self._runner)

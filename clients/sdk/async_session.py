@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
 from clients.sdk.handle import Handle, Seat, telling
+from clients.sdk.relearning import Progress, deleted, is_done
 from clients.sdk.runner import AsyncRunner
 from clients.sdk.samples import CHUNK, blocks_as_they_come, chunks, single
 
@@ -110,6 +112,8 @@ class AsyncSession(Seat):
         theta0: Any = None,
         regret: str | None = None,
         options: Mapping[str, Any] | None = None,
+        retain: bool | None = None,
+        relearn: bool = False,
         producer: str | None = None,
     ) -> "AsyncSession":
         """A copy that goes its own way, as `Session.fork`."""
@@ -121,8 +125,18 @@ class AsyncSession(Seat):
             theta0=theta0,
             regret=regret,
             options=options,
+            retain=retain,
+            relearn=relearn or None,
         )
         return AsyncSession(await self._runner.run(talk), self._runner)
+
+    async def relearnt(self, progress: Progress | None = None) -> State:
+        """Wait until a fork with `relearn` has learnt all, as `Session.relearnt`."""
+        async with aclosing(self.events()) as states:
+            async for state in states:
+                if is_done(state, progress):
+                    return state
+        raise deleted(self.name)
 
     async def delete(self) -> None:
         """Delete the session and all that is kept of it."""

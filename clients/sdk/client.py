@@ -71,6 +71,7 @@ class Client:
         options: Mapping[str, Any] | None = None,
         label_seconds: float | None = None,
         expired_label: float | None = None,
+        retain: bool | None = None,
         producer: str | None = None,
     ) -> Session:
         """A session. With a model it is created, unless it is there with the same config.
@@ -88,6 +89,7 @@ class Client:
             options: settings of the model and the algorithm.
             label_seconds: for how long `predict` keeps an x for its label.
             expired_label: what is learnt for one whose label did not come in that time.
+            retain: whether all samples are kept, so that a fork can learn them anew.
             producer: under which name samples are numbered. A random one is made if left out; a
                 given one goes on where it stopped, also in another process. Two senders at a time
                 need two names.
@@ -107,6 +109,7 @@ class Client:
             options=options,
             label_seconds=label_seconds,
             expired_label=expired_label,
+            retain=retain,
         )
         self._runner.run(talk)
         return Session(handle, self._runner)

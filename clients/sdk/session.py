@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from clients.sdk.answers import Answer, History, State
 from clients.sdk.handle import Handle, Seat, telling
+from clients.sdk.relearning import Progress, deleted, is_done
 from clients.sdk.runner import Runner
 from clients.sdk.samples import CHUNK, blocks, chunks, single
 
@@ -155,12 +157,15 @@ class Session(Seat):
         theta0: Any = None,
         regret: str | None = None,
         options: Mapping[str, Any] | None = None,
+        retain: bool | None = None,
+        relearn: bool = False,
         producer: str | None = None,
     ) -> "Session":
         """A copy that goes its own way: the same to the last bit, and it knows all producers.
 
         With another config it restarts: theta is where this session's is, unless `theta0` is
-        given; t, loss, regret and the past begin anew, and the step size at `eta0`.
+        given; t, loss, regret and the past begin anew, and the step size at `eta0`. With `relearn`
+        it learns all samples of this session anew instead, in the background: see `relearnt`.
 
         Args:
             name: the copy's name.
@@ -169,11 +174,14 @@ class Session(Seat):
             theta0: where its theta starts.
             regret: `exact` or `off`.
             options: all its options; if left out, those of this session that still fit.
+            retain: whether it keeps its samples; as this session if left out.
+            relearn: what if all had been learnt so? This session has to keep its samples.
             producer: under which name this program's samples to the copy are numbered.
 
         Raises:
             SessionExists: if the name is taken. After a lost answer that may be this very copy:
                 then `retried` of the error is true.
+            NotRetained: if it is to re-learn and this session did not keep all its samples.
         """
         talk = self._handle.fork(
             name,
@@ -183,8 +191,25 @@ class Session(Seat):
             theta0=theta0,
             regret=regret,
             options=options,
+            retain=retain,
+            relearn=relearn or None,
         )
         return Session(self._runner.run(talk), self._runner)
+
+    def relearnt(self, progress: Progress | None = None) -> State:
+        """Wait until a fork with `relearn` has learnt all; its state then.
+
+        Args:
+            progress: told how far it is, a few times a second.
+
+        Raises:
+            RelearningStopped: if it cannot, as when a step would leave the finite numbers.
+        """
+        with closing(self.events()) as states:
+            for state in states:
+                if is_done(state, progress):
+                    return state
+        raise deleted(self.name)
 
     def delete(self) -> None:
         """Delete the session and all that is kept of it."""

@@ -27,7 +27,7 @@ class Relearning:
     def shown(self, t: int) -> dict[str, Any]:
         """As the session's state tells it when t samples are learnt."""
         source, _, of = self.origin
-        return {"from": source, "done": min(t, of), "of": of, "stopped": self.stopped}
+        return {"source": source, "done": min(t, of), "of": of, "stopped": self.stopped}
 
     def begin(self, t: int) -> None:
         """It goes on, at t."""
