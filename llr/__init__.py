@@ -16,6 +16,7 @@ from llr.errors import (
     DimensionError,
     DomainError,
     DtypeError,
+    FeatureError,
     LLRError,
     NotFiniteError,
     SampleError,
@@ -23,10 +24,12 @@ from llr.errors import (
     StateError,
 )
 from llr.eta_status import EtaStatus
+from llr.face import Loss, Regret
 from llr.gen import GenSG
 from llr.history import History
-from llr.learner import Learner, Loss, Regret
+from llr.learner import Learner
 from llr.models import MODELS, Model
+from llr.named import NamedConfig, NamedLearner, NamedRows
 from llr.outcome import Outcome, Status
 
 __version__ = "0.1.0"
@@ -42,12 +45,16 @@ __all__ = [
     "Drift",
     "DtypeError",
     "EtaStatus",
+    "FeatureError",
     "GenSG",
     "History",
     "LLRError",
     "Learner",
     "Loss",
     "Model",
+    "NamedConfig",
+    "NamedLearner",
+    "NamedRows",
     "NotFiniteError",
     "Outcome",
     "Regret",

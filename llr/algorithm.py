@@ -15,6 +15,24 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Sparse:
+    """What an algorithm keeps besides where features have names, and are missing where they are 0.
+
+    Attributes:
+        rows: more rows of vectors.
+        numbers: more scalars, the last ones.
+        starting: which rows start where θ does, besides θ itself.
+        settle: (model, V, scalars), the kernel that writes θ before anybody looks at it, if θ is
+            not where it belongs after every step.
+    """
+
+    rows: int = 0
+    numbers: int = 0
+    starting: tuple[int, ...] = ()
+    settle: Kernel | None = None
+
+
+@dataclass(frozen=True)
 class Algorithm:
     """A registered algorithm. Most are a base with a rate; any other step may be one too.
 
@@ -39,6 +57,7 @@ class Algorithm:
         starts: whether η starts at `eta0`; if not, `eta0` means nothing.
         straight: whether it can do with a loss that has no curvature anywhere.
         bounds: (scalars, t) → between which two numbers log η is held now, if it is.
+        sparse: what it needs for named features; None if a step moves what a sample does not have.
     """
 
     name: str
@@ -57,6 +76,7 @@ class Algorithm:
     predict: Kernel = block_predict
     scratch: int = SCRATCH
     intercept: Callable[[Options, Vector], Vector | None] = lambda *_: None
+    sparse: Sparse | None = None
 
     def suits(self, model: Model) -> bool:
         """Whether it can climb this model's ℓ."""

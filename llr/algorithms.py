@@ -7,7 +7,7 @@ True
 """
 
 from llr import auto, block, step, vsgd
-from llr.algorithm import Algorithm, Options
+from llr.algorithm import Algorithm, Options, Sparse
 from llr.bases import BASES, Base
 from llr.compiled import Kernel
 from llr.memory import ROWS as MEMORY_ROWS
@@ -23,7 +23,13 @@ HESSIAN = Parameter(
     "difference",
     choices=("difference", "exact"),
 )
-MEMORY = Parameter("memory", "forget how old step sizes moved theta (Section 4.3)", "flag", False)
+MEMORY = Parameter(
+    "memory",
+    "forget how old step sizes moved theta (Section 4.3)",
+    "flag",
+    False,
+    everywhere=True,
+)
 
 
 def exact_hessian(options: Options) -> bool:
@@ -56,6 +62,7 @@ def compose(base: Base, rate: Rate, learn: Kernel) -> Algorithm:
         rows=lambda options: base.rows + (MEMORY_ROWS if MEMORY.number(options) else 0),
         numbers=lambda options, *size: base.numbers(_number(base.parameter, options), *size),
         settings=settings,
+        sparse=Sparse() if base.sparse else None,
     )
 
 

@@ -19,6 +19,7 @@ from llr.compiled import (
     INT,
     MATRIX,
     NOTHING,
+    READ_COUNTS,
     READ_MATRIX,
     READ_VECTOR,
     REAL,
@@ -29,6 +30,7 @@ from llr.compiled import (
     with_parts,
 )
 from llr.layout import COMPARE, LOSS, MODEL, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
+from llr.present import gathered, scatter
 from llr.recorder import record
 from llr.schedule import damping
 from llr.slope import Sample, Slope
@@ -39,6 +41,9 @@ LEARN = NOTHING(
     COUNTS,
     VECTOR,
     READ_MATRIX,
+    READ_COUNTS,
+    READ_COUNTS,
+    READ_COUNTS,
     READ_VECTOR,
     VECTOR,
     CUBE,
@@ -52,12 +57,21 @@ LEARN = NOTHING(
     VECTOR,
 )
 
-PREDICT = NOTHING(INT, REAL, READ_MATRIX, CUBE, VECTOR, MATRIX, MATRIX)
+PREDICT = NOTHING(
+    INT, REAL, READ_MATRIX, READ_COUNTS, READ_COUNTS, CUBE, VECTOR, MATRIX, VECTOR, MATRIX
+)
 
 
 @part
 def settled(model: int, V: Vector, scalars: Vector) -> None:
     """θ is where it belongs after every step."""
+
+
+@part
+def linear(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
+    """Fill the scores θ·x."""
+    for k in range(s.size):
+        s[k] = dot(V[THETA, k], x)
 
 
 def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = settled) -> Kernel:
@@ -72,6 +86,16 @@ def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = s
     return kernel(LEARN)(with_parts(_learn, f"learn_{name}", step=step, settle=settle))
 
 
+def of_score(name: str, score: Callable[..., None]) -> Kernel:
+    """The kernel that predicts a block by these scores.
+
+    Args:
+        name: a name for it that no other kernel has.
+        score: compiled; (V, scalars, x, s), fills the scores s of a sample.
+    """
+    return kernel(PREDICT)(with_parts(_predict, f"predict_{name}", score=score))
+
+
 def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
     """Stands for the step that `of_step` puts in its place."""
     raise NotImplementedError
@@ -82,10 +106,18 @@ def settle(model: int, V: Vector, scalars: Vector) -> None:
     raise NotImplementedError
 
 
+def score(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
+    """Stands for what `of_score` puts in its place."""
+    raise NotImplementedError
+
+
 def _learn(
     choice: Counts,
     own: Vector,
     X: Vector,
+    starts: Counts,
+    columns: Counts,
+    shown: Counts,
     y: Vector,
     schedule: Vector,
     V: Vector,
@@ -102,37 +134,70 @@ def _learn(
 
     `schedule` holds f(t) for each row, or nothing for the paper's. `S` and `room` are scratch.
     `predictions` receives what was predicted for each row before learning from it, unless it has
-    no rows; `losses` its loss, unless it is empty. `history` has room for every
-    point that falls due.
+    no rows; `losses` its loss, unless it is empty. `history` has room for every point that falls
+    due.
+
+    With `starts`, sample i has the values X[0, starts[i]:starts[i + 1]] in those `columns` of the
+    table V, of `llr.present`, and the columns `shown` go into the history.
     """
-    model, p = choice[MODEL], own[OF_MODEL]
+    model, p, named = choice[MODEL], own[OF_MODEL], starts.size > 0
     slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
-    for i in range(y.size):
-        t = counts[T]
-        f = schedule[i] if schedule.size > 0 else damping(t)
-        loss = step(own, V, scalars, Sample(X[i], y[i], t, 1.0 / f), slope)
-        scalars[LOSS] += loss
-        if losses.size > 0:
-            losses[i] = loss
-        if choice[COMPARE] != 0:
-            scalars[REGRET] += loss - models.observe(model, statistics, room, X[i], y[i], t)
-        if predictions.shape[0] > 0:
-            models.mean(model, slope.s, p, predictions[i])
-        counts[T] = t + 1
-        if t + 1 == counts[NEXT]:
+    begin, origin, rows, W = 0, 0, X, V
+    while begin < y.size:
+        end = min(y.size, begin + counts[NEXT] - counts[T])
+        if named:
+            first, last = starts[begin], starts[begin + 1]
+            origin, end = begin, begin + 1
+            rows = X[0][first:last].reshape(1, last - first)
+            W = gathered(V, columns[first:last], room)
+        for i in range(begin, end):
+            x, t = rows[i - origin], counts[T]
+            f = schedule[i] if schedule.size > 0 else damping(t)
+            loss = step(own, W, scalars, Sample(x, y[i], t, 1.0 / f), slope)
+            scalars[LOSS] += loss
+            if losses.size > 0:
+                losses[i] = loss
+            if choice[COMPARE] != 0:
+                scalars[REGRET] += loss - models.observe(model, statistics, room, x, y[i], t)
+            if predictions.shape[0] > 0:
+                models.mean(model, slope.s, p, predictions[i])
+            counts[T] = t + 1
+        if named:
+            scatter(W, columns[first:last], V)
+        begin = end
+        if counts[T] == counts[NEXT]:
             counts[NEXT] += counts[STRIDE]
-            settle(model, V, scalars)
-            record(history, counts, t + 1, scalars, V)
-    settle(model, V, scalars)
+            if named:
+                W = gathered(V, shown, room)
+            settle(model, W, scalars)
+            record(history, counts, scalars, W)
+    if named:
+        W = gathered(V, columns[:0], room)
+    settle(model, W, scalars)
 
 
-@kernel(PREDICT)
-def predict(
-    model: int, p: float, X: Vector, V: Vector, scalars: Vector, S: Vector, out: Vector
+def _predict(
+    model: int,
+    p: float,
+    X: Vector,
+    starts: Counts,
+    columns: Counts,
+    V: Vector,
+    scalars: Vector,
+    S: Vector,
+    room: Vector,
+    out: Vector,
 ) -> None:
     """out[i] = the prediction for row i of X on the natural scale, per score."""
     s = S[0]
-    for i in range(X.shape[0]):
-        for k in range(s.size):
-            s[k] = dot(V[THETA, k], X[i])
+    for i in range(out.shape[0]):
+        if starts.size > 0:
+            first, last = starts[i], starts[i + 1]
+            x, W = X[0][first:last], gathered(V, columns[first:last], room)
+        else:
+            x, W = X[i], V
+        score(W, scalars, x, s)
         models.mean(model, s, p, out[i])
+
+
+predict = of_score("linear", linear)

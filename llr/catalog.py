@@ -39,6 +39,7 @@ def _algorithm(name: str, algorithm: Algorithm) -> dict[str, Any]:
         "rate": algorithm.rate,
         "learns_step_size": algorithm.learns,
         "needs_eta0": algorithm.starts,
+        "named_features": algorithm.sparse is not None,
         "models": [model.name for model in MODELS.values() if algorithm.suits(model)],
         "options": _options(algorithm.parameters),
     }

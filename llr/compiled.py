@@ -33,6 +33,7 @@ INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolea
 FOUR_REALS: Any = numba.types.UniTuple(REAL, 4)  # type: ignore[no-untyped-call]
 COUNTS = numba.int64[::1]
 VECTOR, MATRIX, CUBE = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
+READ_COUNTS = numba.types.Array(numba.int64, 1, "C", readonly=True)
 READ_VECTOR = numba.types.Array(numba.float64, 1, "C", readonly=True)
 READ_MATRIX = numba.types.Array(numba.float64, 2, "C", readonly=True)
 

@@ -5,6 +5,7 @@ LLRError
 ├── SampleError              a sample cannot be learnt from; nothing was learnt
 │   ├── ShapeError           not rows of features with as many labels
 │   ├── DimensionError       another number of features than the learner has
+│   ├── FeatureError         a named feature that cannot be one
 │   ├── DtypeError           not numbers
 │   ├── NotFiniteError       NaN or infinity
 │   └── DomainError          a label outside the model's domain
@@ -28,14 +29,26 @@ class ConfigError(LLRError):
 
 
 class SampleError(LLRError):
-    """A sample cannot be learnt from. `index` is its number in the call, None for the whole."""
+    """A sample cannot be learnt from. `index` is its number in the call, None for the whole.
 
-    def __init__(self, reason: str, index: int | None = None, field: str = "x") -> None:
+    `feature` is the name of the feature that is wrong, where features have names.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        index: int | None = None,
+        field: str = "x",
+        *,
+        feature: str | None = None,
+    ) -> None:
         where = "" if index is None else f"sample {index}: "
-        super().__init__(f"{where}{field}: {reason}")
+        name = "" if feature is None else f".{feature:.50}"
+        super().__init__(f"{where}{field}{name}: {reason}")
         self.reason = reason
         self.index = index
         self.field = field
+        self.feature = feature
 
 
 class ShapeError(SampleError):
@@ -44,6 +57,10 @@ class ShapeError(SampleError):
 
 class DimensionError(SampleError):
     """Another number of features than the learner has."""
+
+
+class FeatureError(SampleError):
+    """A named feature that cannot be one: its name, or one too many."""
 
 
 class DtypeError(SampleError):

@@ -18,15 +18,17 @@ travelling
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from llr.config import Config
 from llr.history import used
 from llr.layout import LOG_ETA
-from llr.state import State
 from llr.types import Vector
+
+if TYPE_CHECKING:
+    from llr.face import Numbers
 
 STRETCHES = 16
 EARLY = 4 * STRETCHES
@@ -49,7 +51,7 @@ class EtaStatus(NamedTuple):
     advice: str
 
 
-def of(config: Config, state: State | None) -> EtaStatus:
+def of(config: Config, state: "Numbers | None") -> EtaStatus:
     """What the step size of a learner with this config is doing."""
     algorithm = config.of_algorithm
     if not algorithm.learns:

@@ -15,6 +15,7 @@ from llr.recorder import COLUMNS
 from llr.types import Counts, Vector
 
 if TYPE_CHECKING:
+    from llr.face import Numbers
     from llr.state import State
 
 CAPACITY = 512
@@ -32,6 +33,7 @@ class History(NamedTuple):
         loss: cumulated loss.
         regret: cumulated regret against the running maximum likelihood, None if not compared.
         theta: the first coordinates of θ_t, at most 64, a row a point.
+        names: what those coordinates are called, None if features have no names.
     """
 
     t: Counts
@@ -40,11 +42,12 @@ class History(NamedTuple):
     loss: Vector
     regret: Vector | None
     theta: Vector
+    names: list[str] | None = None
 
 
 def begin(vectors: Vector, scalars: Vector, counts: Counts) -> Vector:
     """Room for the past, with the state before the first sample in it."""
-    columns = COLUMNS + min(COORDINATES, vectors[THETA].size)
+    columns = width(vectors[THETA].size)
     room = np.zeros((FIRST_ROOM, columns))
     room[0] = present(vectors, scalars, counts, columns)
     counts[POINTS] = 1
@@ -59,22 +62,26 @@ def present(vectors: Vector, scalars: Vector, counts: Counts, columns: int) -> V
     return np.concatenate(([float(counts[T])], numbers, theta))
 
 
-def used(state: "State") -> Vector:
+def used(state: "Numbers") -> Vector:
     """The rows of the past that are in use."""
     return state.history[: state.counts[POINTS]]
 
 
-def is_sound(state: "State") -> bool:
-    """Whether the rows and the counts can have come from learning t samples."""
+def is_sound(state: "Numbers", width: int) -> bool:
+    """Whether the rows, of this width, and the counts can have come from learning t samples."""
     t, points, stride, due = (int(state.counts[c]) for c in (T, POINTS, STRIDE, NEXT))
     if t < 0 or points != len(state.history) or not 1 <= points <= CAPACITY:
         return False
     times = np.arange(points, dtype=np.float64) * stride
-    columns = COLUMNS + min(COORDINATES, state.vectors[THETA].size)
-    if state.history.shape[1] != columns or not np.array_equal(state.history[:, 0], times):
+    if state.history.shape[1] != width or not np.array_equal(state.history[:, 0], times):
         return False
     power_of_two = stride >= 1 and stride & (stride - 1) == 0
     return power_of_two and due == points * stride and due - stride <= t < due
+
+
+def width(coordinates: int) -> int:
+    """How many numbers a row has where θ has so many."""
+    return COLUMNS + min(COORDINATES, coordinates)
 
 
 def make_room(state: "State", n: int) -> tuple["State", int]:

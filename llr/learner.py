@@ -1,46 +1,25 @@
 """The library's face: a learner that takes samples and shows θ, η, loss and regret."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from llr import eta_status, packing
+from llr import packing
 from llr.checks import check_features, check_labels
 from llr.config import Config
-from llr.errors import ConfigError, SampleError, StateError
-from llr.eta_status import EtaStatus
+from llr.errors import SampleError, StateError
+from llr.face import Face, Regret, Schedule
 from llr.history import History, before_dim, read
-from llr.layout import ETA, LOG_ETA, LOSS, REGRET, THETA, H
+from llr.layout import LOSS, REGRET, THETA, H
 from llr.outcome import Outcome, Status
+from llr.rows import Rows
 from llr.samples import matrix_of, rows
 from llr.state import State, initial
 from llr.stepper import Stepper
 from llr.types import Vector
 
-Schedule = Callable[[int], float]
 
-
-class Loss(NamedTuple):
-    """The cumulated loss −Σℓ, each sample judged before it was learnt; `mean` None before any."""
-
-    total: float
-    mean: float | None
-
-
-class Regret(NamedTuple):
-    """How much more loss than the best parameter had; None where it is not computed (R18).
-
-    Attributes:
-        ml: against the maximum likelihood of the samples before each (the paper's figures).
-        best_fixed: against the one θ that is best for all samples (the paper's equation 1).
-    """
-
-    ml: float | None
-    best_fixed: float | None
-
-
-class Learner:
+class Learner(Face):
     """A stochastic gradient learner that can also learn its step size. One thread at a time.
 
     Args:
@@ -88,7 +67,7 @@ class Learner:
         self.config = config
         self.schedule = schedule
         self._stepper = Stepper(config)
-        self._state = state
+        self._state: State | None = state
         if state is None and config.dim is not None:
             self._state = initial(config, config.dim)
 
@@ -118,10 +97,11 @@ class Learner:
         f = self._damping(before.t, labels.size)
         out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
         losses = np.empty(labels.size if excess else 0)
-        after = self._stepper.advance(before, matrix, labels, f, out, losses)
+        draft = before.draft(matrix.size)
+        after = self._stepper.advance(draft, Rows(matrix), labels, f, out, losses)
         if not after.finite:
             check_features(matrix)
-            after = self._stepper.last_finite(before, matrix, labels, f)
+            after = self._stepper.last_finite(before, Rows(matrix), labels, f)
         self._state = after
         accepted = after.t - before.t
         status = Status.LEARNT if accepted == labels.size else Status.DIVERGED
@@ -149,17 +129,7 @@ class Learner:
         matrix = matrix_of(X, self.dim) if features else np.ones((1, 1))
         check_features(matrix)
         state = self._state or initial(self.config, matrix.shape[1])
-        scores = state.vectors.shape[1]
-        out, stepper = np.empty((len(matrix), scores)), self._stepper
-        self.config.of_algorithm.predict(
-            stepper.model,
-            float(stepper.own[0]),
-            matrix,
-            state.vectors,
-            state.scalars,
-            np.empty((stepper.scratch, scores)),
-            out,
-        )
+        out = self._stepper.predict(state, Rows(matrix), len(matrix))
         predicted = self._natural(out)
         return predicted if np.ndim(X) == 2 else predicted[0]
 
@@ -174,16 +144,6 @@ class Learner:
         return self.config.dim if self._state is None else self._state.vectors.shape[2]
 
     @property
-    def t(self) -> int:
-        """Samples learnt so far.
-
-        >>> import llr
-        >>> llr.Learner("gaussian").t
-        0
-        """
-        return 0 if self._state is None else self._state.t
-
-    @property
     def theta(self) -> Vector:
         """A copy of θ: one number a feature; for softmax classes × features.
 
@@ -194,22 +154,6 @@ class Learner:
         (3, 2)
         """
         return self._row(THETA)
-
-    @property
-    def intercept(self) -> Vector | float | None:
-        """The constant term beside θ: a number, for softmax one a class; None without one.
-
-        >>> import llr
-        >>> learner = llr.Learner("linear", dim=1, algorithm="auto")
-        >>> bool(learner.learn([[1.0], [2.0]], [5.0, 5.0])), round(learner.intercept)
-        (True, 5)
-        >>> llr.Learner("linear", dim=1, algorithm="sg").intercept is None
-        True
-        """
-        if self._state is None or not self.config.of_model.features:
-            return None
-        each = self.config.of_algorithm.intercept(self.config.options, self._state.scalars)
-        return each if each is None or self.config.of_model.classes else float(each[0])
 
     @property
     def h(self) -> Vector:
@@ -223,51 +167,6 @@ class Learner:
         array([2.])
         """
         return self._row(H)
-
-    @property
-    def log_eta(self) -> float:
-        """log η, the state that is learnt.
-
-        >>> import llr
-        >>> llr.Learner("gaussian", eta0=1.0).log_eta
-        0.0
-        """
-        return self._scalar(LOG_ETA, float(np.log(self.config.eta0)))
-
-    @property
-    def eta(self) -> float:
-        """η, the step size as learnt so far (R19).
-
-        >>> import llr
-        >>> learner = llr.Learner("gaussian", eta0=0.1)
-        >>> bool(learner.learn([4.0, 4.0])), learner.eta > 0.1
-        (True, True)
-        """
-        return self._scalar(ETA, self.config.eta0)
-
-    @property
-    def eta_status(self) -> EtaStatus:
-        """Whether η is fixed, starting, travelling, settled or pinned, with a line of advice.
-
-        >>> import llr
-        >>> llr.Learner("gaussian", algorithm="sg").eta_status.state
-        'fixed'
-        """
-        return eta_status.of(self.config, self._state)
-
-    @property
-    def loss(self) -> Loss:
-        """The progressive loss, total and mean.
-
-        >>> import llr
-        >>> learner = llr.Learner("gaussian")
-        >>> bool(learner.learn([2.0]))
-        True
-        >>> learner.loss
-        Loss(total=2.0, mean=2.0)
-        """
-        total, t = self._scalar(LOSS, 0.0), self.t
-        return Loss(total, total / t if t else None)
 
     @property
     def regret(self) -> Regret:
@@ -302,21 +201,6 @@ class Learner:
         if self._state is None:
             return before_dim(self.config.eta0, compared)
         return read(self._state, compared)
-
-    @property
-    def nbytes(self) -> int:
-        """How much memory the state takes."""
-        return 0 if self._state is None else self._state.nbytes
-
-    def view(self) -> "Learner":
-        """Another learner at the present state, at no cost: it shares this one's memory.
-
-        One of the two may go on learning while the other stays; `copy` makes one that goes its
-        own way.
-        """
-        looking = Learner.__new__(Learner)
-        looking.__dict__.update(self.__dict__)
-        return looking
 
     def copy(self) -> "Learner":
         """A learner in the same state that goes its own way."""
@@ -366,25 +250,11 @@ class Learner:
         learner._begin(config, state, schedule)
         return learner
 
-    def _damping(self, t: int, n: int) -> Vector:
-        if self.schedule is None:
-            return np.empty(0)
-        f = np.array([self.schedule(s) for s in range(t, t + n)], np.float64)
-        if not np.all(np.isfinite(f) & (f >= 1.0)):
-            raise ConfigError("schedule", "f(t) must be finite, and 1 or more")
-        return f
-
-    def _natural(self, out: Vector) -> Vector:
-        return out if self.config.of_model.classes else out[:, 0]
-
     def _row(self, row: int) -> Vector:
         if self._state is None:
             return np.zeros(0)
         per_score: Vector = self._state.vectors[row].copy()
         return per_score if self.config.of_model.classes else per_score.reshape(-1)
-
-    def _scalar(self, which: int, before: float) -> float:
-        return before if self._state is None else self._state.scalars.item(which)
 
     def __repr__(self) -> str:
         config = self.config

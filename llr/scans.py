@@ -4,9 +4,10 @@ import math
 
 from llr import models
 from llr.compiled import (
-    CUBE,
+    COUNTS,
     INT,
     NOTHING,
+    READ_COUNTS,
     READ_MATRIX,
     READ_VECTOR,
     REAL,
@@ -14,18 +15,14 @@ from llr.compiled import (
     VECTOR,
     kernel,
 )
-from llr.types import Vector
+from llr.types import Counts, Vector
 from llr.vectors import probe
 
 
-@kernel(TRUTH(CUBE, VECTOR, VECTOR), long=False)
-def is_finite(V: Vector, scalars: Vector, statistics: Vector) -> bool:
+@kernel(TRUTH(VECTOR, VECTOR, VECTOR), long=False)
+def is_finite(vectors: Vector, scalars: Vector, statistics: Vector) -> bool:
     """Whether every number of the state is finite."""
-    total = probe(scalars) + probe(statistics)
-    for row in range(V.shape[0]):
-        for k in range(V.shape[1]):
-            total += probe(V[row, k])
-    return total == 0.0
+    return probe(vectors) + probe(scalars) + probe(statistics) == 0.0
 
 
 @kernel(INT(READ_MATRIX), long=False)
@@ -51,3 +48,22 @@ def subtract_least(model: int, p: float, y: Vector, losses: Vector) -> None:
     """Leave of each loss what is beyond the least that its label allows, 0 or more."""
     for i in range(y.size):
         losses[i] = max(losses[i] - models.least(model, y[i], p), 0.0)
+
+
+@kernel(INT(READ_COUNTS, READ_COUNTS, COUNTS), long=False)
+def first_unsound(starts: Counts, columns: Counts, seen: Counts) -> int:
+    """The first sample whose columns are not those of `llr.NamedRows`, or −1; n if names are left.
+
+    `seen` has a −1 for each name.
+    """
+    known = 0
+    for i in range(starts.size - 1):
+        if not 0 <= starts[i] <= starts[i + 1] <= columns.size:
+            return i
+        for j in range(starts[i], starts[i + 1]):
+            column = columns[j]
+            if not 0 <= column <= known or column >= seen.size or seen[column] == i:
+                return i
+            known += column == known
+            seen[column] = i
+    return starts.size - 1 if known < seen.size else -1

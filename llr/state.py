@@ -48,7 +48,7 @@ class State:
     @property
     def finite(self) -> bool:
         """Whether every number is finite."""
-        return bool(scans.is_finite(self.vectors, self.scalars, self.statistics))
+        return bool(scans.is_finite(self.vectors.reshape(-1), self.scalars, self.statistics))
 
     def draft(self, block: int = LONG) -> "State":
         """A copy to learn on from a block of so many numbers.

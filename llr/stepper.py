@@ -8,6 +8,7 @@ from llr import history, scans
 from llr.config import Config
 from llr.layout import CHOICES, COMPARE, MODEL
 from llr.models import MODELS
+from llr.rows import Rows
 from llr.state import State
 from llr.types import Vector
 
@@ -20,7 +21,9 @@ class Stepper:
         self.choice = np.zeros(CHOICES, np.int64)
         self.choice[MODEL], self.choice[COMPARE] = self.model, config.comparator is not None
         self.own = np.array(config.own, np.float64)
+        self.scores = config.scores
         self._learn = config.of_algorithm.learn
+        self._predict = config.of_algorithm.predict
         self.scratch = config.of_algorithm.scratch
         self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
 
@@ -34,18 +37,17 @@ class Stepper:
         return losses
 
     def advance(
-        self, state: State, X: Vector, y: Vector, f: Vector, predictions: Vector, losses: Vector
+        self, draft: State, rows: Rows, y: Vector, f: Vector, predictions: Vector, losses: Vector
     ) -> State:
-        """The state after these samples, which may not be finite. `state` itself is left alone."""
-        at, state = 0, state.draft(X.size)
-        scratch = np.empty((self.scratch, state.vectors.shape[1]))
-        room = np.empty(2 * X.shape[1])
+        """The state after these samples, which may not be finite. The draft is used up."""
+        at, state = 0, draft
+        scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
             self._learn(
                 self.choice,
                 self.own,
-                X[at : at + n],
+                *rows.part(at, at + n),
                 y[at : at + n],
                 f[at : at + n],
                 state.vectors,
@@ -61,17 +63,35 @@ class Stepper:
             at += n
         return state
 
-    def last_finite(self, state: State, X: Vector, y: Vector, f: Vector) -> State:
+    def last_finite(self, state: State, rows: Rows, y: Vector, f: Vector) -> State:
         """The furthest finite state on the way through samples whose end is not finite.
 
         What is not finite stays so, so the first such step can be found by halving.
         """
-        low, high, none = 0, y.size, (np.empty((0, state.vectors.shape[1])), np.empty(0))
+        low, high, none = 0, y.size, (np.empty((0, self.scores)), np.empty(0))
         while high - low > 1:
             middle = (low + high) // 2
-            trial = self.advance(state, X[low:middle], y[low:middle], f[low:middle], *none)
+            part = rows.part(low, middle)
+            trial = self.advance(state.draft(), part, y[low:middle], f[low:middle], *none)
             if trial.finite:
                 state, low = trial, middle
             else:
                 high = middle
         return state
+
+    def predict(self, state: State, rows: Rows, n: int) -> Vector:
+        """What the state says of n samples on the natural scale, per score."""
+        out = np.empty((n, self.scores))
+        self._predict(
+            self.model,
+            float(self.own[0]),
+            rows.X,
+            rows.starts,
+            rows.columns,
+            state.vectors,
+            state.scalars,
+            np.empty((self.scratch, self.scores)),
+            rows.room(state.vectors),
+            out,
+        )
+        return out

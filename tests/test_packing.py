@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import llr
-from llr.packing import HEAD, MAGIC
+from llr.packing import MAGIC
+from llr.sealed import HEAD
 
 
 def packed() -> bytes:

@@ -9,17 +9,33 @@ what was seen. `llr.auto.step` is one sample of it. docs/auto.md says what each 
 from typing import Any
 
 from llr import block
-from llr.algorithm import Algorithm
+from llr.algorithm import Algorithm, Sparse
 from llr.auto.pace import window
-from llr.auto.places import EACH, FIRST, OF_ALL, ROWS, SCRATCH, numbers
+from llr.auto.places import (
+    EACH,
+    FIRST,
+    MEAN,
+    NAMED_NUMBERS,
+    NAMED_ROWS,
+    OF_ALL,
+    ROWS,
+    RUNNER,
+    SCRATCH,
+    WALKER,
+    numbers,
+)
 from llr.auto.predict import predict
-from llr.auto.step import settle, step
+from llr.auto.step import settle, show, step
 from llr.parameter import Parameter
 from llr.types import Vector
 
 INTERCEPT = Parameter("intercept", "learn a constant term beside theta", "flag", True)
 CENTRING = Parameter(
-    "centring", "steps as if features had mean 0; needs the intercept", "flag", True
+    "centring",
+    "steps as if features had mean 0; needs the intercept",
+    "flag",
+    True,
+    everywhere=True,
 )
 
 
@@ -40,4 +56,7 @@ ALGORITHM = Algorithm(
     intercept=intercept,
     starts=False,
     bounds=window,
+    sparse=Sparse(
+        rows=NAMED_ROWS, numbers=NAMED_NUMBERS, starting=(WALKER, RUNNER, MEAN), settle=show
+    ),
 )

@@ -1,9 +1,13 @@
 """Where everybody goes: along the direction u, by a step each."""
 
+from typing import NamedTuple
+
 from llr.auto import vote
 from llr.auto.places import (
     COUNT,
+    COUNTED,
     EACH,
+    EPOCH,
     FIRST,
     MEAN,
     MEAN_VOTE,
@@ -11,12 +15,13 @@ from llr.auto.places import (
     OF_RUNNER,
     OF_TANGENT,
     OF_WALKER,
+    ROWS,
     RUNNER,
     WALKER,
 )
 from llr.auto.scale import Heading
 from llr.compiled import loop, part
-from llr.layout import H
+from llr.layout import OWN, H
 from llr.types import Vector
 
 KEEP = 0.999
@@ -37,13 +42,44 @@ def run(unit: float, g: float, bend: float, ahead: float, q: float) -> float:
     return r * (g + bend * ahead) / (1.0 + BEYOND * r * bend * q)
 
 
+class Portions(NamedTuple):
+    """The weight of the runner's place in the mean.
+
+    Attributes:
+        one: of everything, or only of the intercept.
+        each: whether each feature has its own.
+        own: which it then is.
+    """
+
+    one: float
+    each: bool
+    own: Vector
+
+
 @part
-def portion(scalars: Vector) -> float:
+def portions(V: Vector, scalars: Vector, room: Vector) -> Portions:
     """The weight of the runner's place in the mean, which starts over if it has lost."""
-    if vote.lost(scalars, MEAN_VOTE):
+    each, n = V.shape[0] > OWN + ROWS, V.shape[2]
+    over = vote.lost(scalars, MEAN_VOTE)
+    if over:
         scalars[COUNT] = min(scalars[COUNT], RESTART)
     scalars[COUNT] += 1.0
-    return float(1.0 / scalars[COUNT])
+    if each:
+        last = scalars.size - 1
+        scalars[last] += 1.0 if over else 0.0
+        _portion_each(V[COUNTED, 0], V[EPOCH, 0], scalars[last], room[n : 2 * n])
+    return Portions(1.0 / scalars[COUNT], each, room[n : 2 * n])
+
+
+@loop
+def _portion_each(counted: Vector, epoch: Vector, now: float, out: Vector) -> None:
+    """The same for features that live in their own time, and so hear late of a start."""
+    for i in range(out.size):
+        if epoch[i] != now:
+            counted[i] = min(counted[i], RESTART)
+        epoch[i] = now
+        counted[i] += 1.0
+        out[i] = 1.0 / counted[i]
 
 
 @part
@@ -55,16 +91,19 @@ def move(
     k: float,
     dk: float,
     run: float,
-    portion: float,
+    portions: Portions,
 ) -> None:
     """Take the walker k along u, its tangent dk, the runner run, and the mean after the runner."""
     at, u_0 = FIRST + EACH * score, heading.u_0
     _walk(V[WALKER, score], V[H, score], heading.u, k, dk)
-    _run(V[RUNNER, score], V[MEAN, score], heading.u, run, portion)
+    if portions.each:
+        _run_each(V[RUNNER, score], V[MEAN, score], heading.u, run, portions.own)
+    else:
+        _run(V[RUNNER, score], V[MEAN, score], heading.u, run, portions.one)
     scalars[at + OF_WALKER] += k * u_0
     scalars[at + OF_TANGENT] = KEEP * (scalars[at + OF_TANGENT] + dk * u_0)
     scalars[at + OF_RUNNER] += run * u_0
-    scalars[at + OF_MEAN] += portion * (scalars[at + OF_RUNNER] - scalars[at + OF_MEAN])
+    scalars[at + OF_MEAN] += portions.one * (scalars[at + OF_RUNNER] - scalars[at + OF_MEAN])
 
 
 @loop
@@ -79,3 +118,10 @@ def _run(runner: Vector, mean: Vector, u: Vector, run: float, portion: float) ->
     for i in range(u.size):
         runner[i] += run * u[i]
         mean[i] += portion * (runner[i] - mean[i])
+
+
+@loop
+def _run_each(runner: Vector, mean: Vector, u: Vector, run: float, portions: Vector) -> None:
+    for i in range(u.size):
+        runner[i] += run * u[i]
+        mean[i] += portions[i] * (runner[i] - mean[i])

@@ -6,6 +6,11 @@ from llr.layout import OWN, SCALARS
 WALKER, RUNNER, MEAN, CENTRE, SPREAD, INVERSE = range(OWN, OWN + 6)
 ROWS = 6
 
+# rows of features that have names, and so live in their own time: samples in which each was seen,
+# samples in its mean, and which start of the mean it has seen last
+SEEN, COUNTED, EPOCH = range(OWN + ROWS, OWN + ROWS + 3)
+NAMED_ROWS = 3
+
 # numbers: samples in the mean, the noise, the mean stretch of a step, the labels' range, the
 # bounds of a score, how well they have done, the trust in them
 COUNT, NOISE, STRETCH, LOWEST, HIGHEST, FLOOR, CEILING, MERIT, TRUST = range(SCALARS, SCALARS + 9)
@@ -18,6 +23,9 @@ VOTES, SHARES = SCALARS + 9, SCALARS + 13
 FIRST = SCALARS + 17
 OF_WALKER, OF_TANGENT, OF_RUNNER, OF_MEAN, OF_ALL, CONSTANT, HEFT = range(7)
 EACH = 7
+
+# with named features one more, the last: how many times the mean has started over
+NAMED_NUMBERS = 1
 
 # the four that predict, in the order of their votes and shares
 MEAN_VOTE, WALKER_VOTE, RUNNER_VOTE, CONSTANT_VOTE = range(4)

@@ -9,6 +9,10 @@ in centred and scaled coordinates, written down for the raw ones. θ itself alwa
 features, so a change of μ or v changes no prediction. A variance of few samples is taken larger
 than it looks, and with centring the first HELD samples move the intercept only. 1/v is computed
 anew for every sample at first, later for every EIGHTH: v moves slowly then, and a division is dear.
+
+Features that have names are missing from most samples. They are not centred, and each lives in its
+own time: v_i is the mean of x_i² over the samples in which it was seen, and few of those make for
+caution with this feature alone.
 """
 
 from typing import NamedTuple
@@ -90,6 +94,16 @@ def observe(
     if t < ALWAYS or t % EIGHTH == 0:
         _invert(spread, inverse)
     return 0.0 if centred and t < HELD else 1.0 / (1.0 + WARY * weight)
+
+
+@loop
+def observe_each(x: Vector, spread: Vector, inverse: Vector, seen: Vector) -> None:
+    """Take in the features of a sample, each in its own time, its caution in its 1/v."""
+    for i in range(x.size):
+        weight = 1.0 / (min(seen[i], LONG) + 1.0)
+        seen[i] += 1.0
+        spread[i] += weight * (x[i] * x[i] - spread[i])
+        inverse[i] = 1.0 / (spread[i] * (1.0 + WARY * weight)) if spread[i] > 0.0 else 0.0
 
 
 @part

@@ -144,11 +144,11 @@ def _move(
     r = pace.advance(scalars, weight, sample.w, lam, unit)
     _implicit(model, s, slope.q, r, y, p, slope.sigma, k, dk)
     _residual(model, slope.s, y, p, g)
-    portion = path.portion(scalars)
+    portions = path.portions(V, scalars, slope.room)
     for j in range(s.size):
         ahead = slope.s[j] - slope.rows[S_RUNNER, j]
         run = path.run(unit, g[j], bend[j], ahead, heading.q)
-        path.move(V, scalars, j, heading, k[j], dk[j], run, portion)
+        path.move(V, scalars, j, heading, k[j], dk[j], run, portions)
 
 
 @apart

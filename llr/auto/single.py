@@ -73,7 +73,7 @@ def learn(
         k, w = _implicit(model, walker, heading.q, r, y, p)
         dk = implicit.tangent(k, w, heading.q, sigma)
         run = path.run(unit, says.g, says.bend, s.all - runner, heading.q)
-        path.move(V, scalars, 0, heading, k, dk, run, path.portion(scalars))
+        path.move(V, scalars, 0, heading, k, dk, run, path.portions(V, scalars, slope.room))
     return says.all
 
 

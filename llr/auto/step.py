@@ -23,13 +23,15 @@ from llr.auto.places import (
     LOWEST,
     MEAN,
     OF_ALL,
+    ROWS,
     RUNNER,
+    SEEN,
     SPREAD,
     WALKER,
 )
-from llr.auto.scale import observe, weight_of
-from llr.compiled import part
-from llr.layout import ETA, LOG_ETA, THETA
+from llr.auto.scale import observe, observe_each, weight_of
+from llr.compiled import CUBE, INT, NOTHING, VECTOR, kernel, part
+from llr.layout import ETA, LOG_ETA, OWN, THETA
 from llr.models import MODELS
 from llr.slope import Sample, Slope
 from llr.types import Vector
@@ -48,7 +50,11 @@ def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) 
     intercept = features and own[INTERCEPT] != 0.0
     centred = intercept and own[CENTRED] != 0.0
     weight, u = weight_of(sample.t), slope.room[: x.size]
-    aim = observe(x, V[CENTRE, 0], V[SPREAD, 0], V[INVERSE, 0], sample.t, weight, centred)
+    aim = 1.0
+    if V.shape[0] > OWN + ROWS:
+        observe_each(x, V[SPREAD, 0], V[INVERSE, 0], V[SEEN, 0])
+    else:
+        aim = observe(x, V[CENTRE, 0], V[SPREAD, 0], V[INVERSE, 0], sample.t, weight, centred)
     constant = intercept or not features
     if V.shape[1] == 1:
         loss = single.learn(
@@ -69,6 +75,12 @@ def settle(model: int, V: Vector, scalars: Vector) -> None:
         mix(V, scalars, k)
     if not FEATURES[model]:  # x is 1: the constant is a part of θ
         V[THETA, 0, 0] += scalars[FIRST + OF_ALL]
+
+
+@kernel(NOTHING(INT, CUBE, VECTOR), long=False)
+def show(model: int, V: Vector, scalars: Vector) -> None:
+    """`settle` for some of the features."""
+    settle(model, V, scalars)
 
 
 @part

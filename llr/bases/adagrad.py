@@ -59,4 +59,5 @@ BASE = Base(
     summary="a step for each coordinate, shrinking as its gradients add up, not damped",
     step=step,
     rows=2,
+    sparse=True,
 )

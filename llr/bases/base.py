@@ -43,6 +43,7 @@ class Base:
         rows: how many rows of its own it keeps, tangents among them.
         numbers: (own, scores, dim) → how many numbers it keeps besides; all start at 0.
         parameter: the base's own number, if it has one.
+        sparse: whether a coordinate stays, in every row, where x_i = 0: for named features.
     """
 
     name: str
@@ -51,3 +52,4 @@ class Base:
     rows: int = 0
     numbers: Callable[[float, int, int], int] = lambda *_: 0
     parameter: Parameter | None = None
+    sparse: bool = False

@@ -63,4 +63,5 @@ BASE = Base(
     name="isg",
     summary="implicit stochastic gradient, damped by f(t): no step overshoots its sample",
     step=step,
+    sparse=True,
 )

@@ -17,4 +17,4 @@ def step(V: Vector, numbers: Vector, sample: Sample, slope: Slope, pace: Pace) -
             move(V[H, k], pace.gamma, r * slope.g_h[k], sample.x)
 
 
-BASE = Base(name="sg", summary="stochastic gradient, damped by f(t)", step=step)
+BASE = Base(name="sg", summary="stochastic gradient, damped by f(t)", step=step, sparse=True)

@@ -1,0 +1,96 @@
+"""The state of a learner of named features as bytes or as plain JSON, exact to the last bit."""
+
+from typing import Any
+
+import numpy as np
+
+from llr import history
+from llr.errors import StateError
+from llr.layout import COUNTS
+from llr.named.config import NamedConfig
+from llr.named.features import refusal
+from llr.named.names import Names
+from llr.named.state import NamedState, column_shape, history_width, scalar_count
+from llr.named.table import Version
+from llr.sealed import (
+    arrays_of_plain,
+    as_state_errors,
+    check_version,
+    head,
+    opened,
+    plain_arrays,
+    seal,
+)
+from llr.types import Array
+
+MAGIC = b"LLRN"
+ARRAYS = ("columns", "scalars", "counts", "history")
+
+
+def pack(config: NamedConfig, state: NamedState, scheduled: bool = False) -> bytes:
+    """Config and state as bytes; `scheduled` says that a schedule of the caller's belongs to it."""
+    return seal(MAGIC, _head(config, state, scheduled), _arrays(state))
+
+
+def unpack(data: bytes) -> tuple[NamedConfig, NamedState, bool]:
+    """What `pack` was given. Raises `StateError` on anything else."""
+    with as_state_errors():
+        header, arrays = opened(MAGIC, data, ARRAYS)
+        return _checked(header, arrays)
+
+
+def to_plain(config: NamedConfig, state: NamedState, scheduled: bool = False) -> dict[str, Any]:
+    """Config and state as JSON values; a float's shortest decimal form is exact."""
+    return _head(config, state, scheduled) | {"arrays": plain_arrays(_arrays(state))}
+
+
+def from_plain(plain: Any) -> tuple[NamedConfig, NamedState, bool]:
+    """What `to_plain` was given. Raises `StateError` on anything else."""
+    with as_state_errors():
+        return _checked(plain, arrays_of_plain(plain["arrays"], ARRAYS))
+
+
+def _head(config: NamedConfig, state: NamedState, scheduled: bool) -> dict[str, Any]:
+    return head(config, scheduled) | {"names": state.version.names}
+
+
+def _arrays(state: NamedState) -> dict[str, Array]:
+    return {
+        "columns": state.version.whole(),
+        "scalars": state.scalars,
+        "counts": state.counts,
+        "history": history.used(state),
+    }
+
+
+def _checked(
+    header: dict[str, Any], arrays: dict[str, Any]
+) -> tuple[NamedConfig, NamedState, bool]:
+    check_version(header)
+    config, names = NamedConfig(**header["config"]), header["names"]
+    _check_names(config, names)
+    shapes = {
+        "columns": (len(names), *column_shape(config)),
+        "scalars": (scalar_count(config),),
+        "counts": (COUNTS,),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise StateError(f"{name}: not the shape this config has")
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise StateError("not all numbers are finite")
+    known = Names(config.max_features, config.hash_bits, names)
+    version = Version.of(known, arrays["columns"])
+    state = NamedState(version, arrays["scalars"], arrays["counts"], arrays["history"])
+    if not history.is_sound(state, history_width(config)):
+        raise StateError("history: does not fit the counts")
+    return config, state, header["scheduled"] is True
+
+
+def _check_names(config: NamedConfig, names: Any) -> None:
+    """Names as learning gives them: each once, first those with a column of their own."""
+    if not isinstance(names, list) or len(set(names)) != len(names):
+        raise StateError("names: not each once")
+    own, shared = names[: config.max_features], names[config.max_features :]
+    if any(map(refusal, own)) or not all(map(config.is_shared, shared)):
+        raise StateError("names: not those of features")

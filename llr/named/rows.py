@@ -1,0 +1,115 @@
+"""Samples with named features as arrays: the names there are, and what each sample has of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from llr import scans
+from llr.errors import ShapeError
+from llr.named import features
+from llr.types import Counts, Vector
+
+OVERHEAD = 64
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """Samples whose features have names. Sample i has what stands from starts[i] to starts[i + 1].
+
+    Attributes:
+        names: every name once, in the order of first appearance.
+        starts: where each sample begins, and at last where the last one ends; n + 1 numbers.
+        columns: for each value, which of the names it belongs to.
+        values: the values.
+
+    >>> rows = NamedRows.of([{"age": 31, "city": "Rome"}, {"member": True, "age": 7.5}])
+    >>> rows.names, rows.n
+    (['age', 'city=Rome', 'member'], 2)
+    >>> rows.columns.tolist(), rows.values.tolist()
+    ([0, 1, 2, 0], [31.0, 1.0, 1.0, 7.5])
+    """
+
+    names: list[str]
+    starts: Counts
+    columns: Counts
+    values: Vector
+
+    def __post_init__(self) -> None:
+        for name, kind in (("starts", np.int64), ("columns", np.int64), ("values", np.float64)):
+            array = np.require(getattr(self, name), kind, ["C", "A"]).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        self._check()
+
+    @classmethod
+    def of(cls, samples: Iterable[Mapping[str, Any]]) -> "NamedRows":
+        """From mappings of names to numbers, booleans or strings.
+
+        A boolean is 1 or 0, and a string is one-hot: {"city": "Rome"} is {"city=Rome": 1}. Raises a
+        `SampleError` that names the first bad sample, and the feature.
+        """
+        places: dict[str, int] = {}
+        starts, columns, values = [0], [], []
+        for index, sample in enumerate(samples):
+            for name, value in features.of(sample, index):
+                columns.append(places.setdefault(name, len(places)))
+                values.append(value)
+            starts.append(len(columns))
+        return cls(
+            list(places), np.array(starts), np.array(columns, np.int64), np.array(values, float)
+        )
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+        return self.starts.size - 1
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        arrays = self.starts.nbytes + self.columns.nbytes + self.values.nbytes
+        return arrays + sum(map(len, self.names)) + OVERHEAD * len(self.names)
+
+    def after(self, known: int) -> "NamedRows":
+        """The samples without the first so many, and without the names that only those had.
+
+        >>> NamedRows.of([{"a": 1}, {"b": 2}]).after(1).names
+        ['b']
+        """
+        return self._part(known, self.n)
+
+    def until(self, end: int) -> "NamedRows":
+        """The first so many samples, with their names."""
+        return self._part(0, end)
+
+    def _part(self, low: int, high: int) -> "NamedRows":
+        first, last = int(self.starts[low]), int(self.starts[high])
+        used, at, places = np.unique(
+            self.columns[first:last], return_index=True, return_inverse=True
+        )
+        order = np.argsort(at)  # of first appearance, not of the old numbers
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        return NamedRows(
+            [self.names[column] for column in used[order]],
+            self.starts[low : high + 1] - first,
+            rank[places],
+            self.values[first:last],
+        )
+
+    def _check(self) -> None:
+        """Kernels believe these numbers, so nobody else has to."""
+        starts, columns = self.starts, self.columns
+        if any(array.ndim != 1 for array in (starts, columns, self.values)) or not starts.size:
+            raise ShapeError("starts, columns and values must be vectors, starts with one more")
+        if starts[0] != 0 or columns.size != self.values.size or starts[-1] != columns.size:
+            raise ShapeError("starts must go from 0 to the number of columns and of values")
+        if len(set(self.names)) != len(self.names):
+            raise ShapeError("a name stands twice in names")
+        wrong = int(scans.first_unsound(starts, columns, np.full(len(self.names), -1)))
+        if wrong >= 0:
+            reason = "columns must point into names, each once, new names in the order they come"
+            raise ShapeError(reason, wrong)
+        features.check_names(self)

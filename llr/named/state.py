@@ -1,0 +1,91 @@
+"""The state of a learner of named features: columns by name, and the few numbers beside them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from llr import history
+from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA
+from llr.layout import T as SAMPLES
+from llr.named.config import NamedConfig
+from llr.named.names import Names
+from llr.named.table import Version
+from llr.recorder import COLUMNS
+from llr.types import Counts, Vector
+
+
+@dataclass(frozen=True)
+class NamedState:
+    """Everything a learner of named features knows.
+
+    Attributes:
+        version: the columns by name, column × row × score.
+        scalars: log η, η, the other single numbers of `llr.layout`, and the algorithm's own.
+        counts: t, and where the history stands.
+        history: rows of the past, in use up to `counts[POINTS]`.
+    """
+
+    version: Version
+    scalars: Vector
+    counts: Counts
+    history: Vector
+
+    @property
+    def t(self) -> int:
+        """Samples learnt so far."""
+        return self.counts.item(SAMPLES)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        numbers = self.scalars.nbytes + self.counts.nbytes + self.history.nbytes
+        return self.version.nbytes + numbers
+
+    def copy(self) -> "NamedState":
+        """A copy that goes its own way."""
+        numbers = self.scalars.copy(), self.counts.copy(), self.history.copy()
+        return NamedState(self.version.copy(), *numbers)
+
+
+def column_shape(config: NamedConfig) -> tuple[int, int]:
+    """Rows × scores, what is kept of a feature."""
+    sparse = config.of_algorithm.sparse
+    more = sparse.rows if sparse else 0
+    return OWN + config.of_algorithm.rows(config.sparse_options) + more, config.scores
+
+
+def scalar_count(config: NamedConfig) -> int:
+    """How many numbers are kept besides."""
+    sparse, algorithm = config.of_algorithm.sparse, config.of_algorithm
+    more = sparse.numbers if sparse else 0
+    return SCALARS + algorithm.numbers(config.sparse_options, config.scores, 0) + more
+
+
+def shown(config: NamedConfig) -> int:
+    """How many columns go into the history: as many as it has coordinates for."""
+    return max(1, history.COORDINATES // config.scores)
+
+
+def history_width(config: NamedConfig) -> int:
+    """How many numbers a row of the history has."""
+    return COLUMNS + min(history.COORDINATES, config.scores * shown(config))
+
+
+def initial(config: NamedConfig) -> NamedState:
+    """The state before the first sample."""
+    start = config.theta0 or {}
+    names = Names(config.max_features, config.hash_bits, list(start))
+    columns = np.zeros((len(start), *column_shape(config)))
+    sparse = config.of_algorithm.sparse
+    if start and sparse:
+        theta = np.array(list(start.values())).reshape(len(start), config.scores)
+        for row in (THETA, *sparse.starting):
+            columns[:, row] = theta
+    scalars, counts = np.zeros(scalar_count(config)), np.zeros(COUNTS, np.int64)
+    scalars[LOG_ETA], scalars[ETA] = math.log(config.eta0), config.eta0
+    counts[STRIDE] = 1
+    first = np.zeros((1, config.scores, shown(config)))
+    first[0, :, : len(start)] = columns[: shown(config), THETA].T
+    past = history.begin(first, scalars, counts)
+    return NamedState(Version.of(names, columns), scalars, counts, past)
