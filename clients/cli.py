@@ -10,13 +10,13 @@ with quiet():  # these take a second
     import llr
     from clients.catalog import catalog
     from clients.demo import demo
-    from clients.doctor import doctor
     from clients.figures.command import figures
     from clients.keys import keys
     from clients.push import push
     from clients.replay.command import replay
     from clients.serve import serve
     from clients.sessions import app as sessions
+    from clients.upkeep import doctor, migrate, migrate_store
     from clients.watch import watch
 
 app = typer.Typer(
@@ -54,6 +54,8 @@ app.command()(watch)
 app.add_typer(sessions, name="sessions")
 app.command()(catalog)
 app.command()(doctor)
+app.command()(migrate)
+app.command()(migrate_store)
 app.command()(keys)
 
 

@@ -7,9 +7,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 DEBIAN = Path("/usr/lib/postgresql")
 SETTINGS = {
@@ -71,12 +74,42 @@ class Cluster:
             self._process.wait()
             self._process = None
 
-    def sql(self, statement: str, database: str = "postgres") -> str:
+    def set(self, setting: str, value: str) -> None:
+        """Change a setting and wait until it is so."""
+        self.sql(f"ALTER SYSTEM SET {setting} = {value}")
+        self.sql("SELECT pg_reload_conf()")
+        while self.sql(f"SHOW {setting}") != value:
+            pass
+
+    def promote(self) -> None:
+        """A standby becomes a primary."""
+        self.sql("SELECT pg_promote()")
+
+    def sql(self, statement: str) -> str:
         """What psql says to a statement."""
-        command = [program("psql"), "--host", str(self.folder), "--username=llr", "--no-psqlrc"]
-        command += ["--tuples-only", "--no-align", "--quiet", "--command", statement, database]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            [*self._psql, "--command", statement], check=True, capture_output=True, text=True
+        )
         return done.stdout.strip()
+
+    @contextmanager
+    def session(self, statement: str) -> Iterator[None]:
+        """While somebody has run a statement and goes no further."""
+        pipe = subprocess.PIPE
+        with subprocess.Popen(self._psql, stdin=pipe, stdout=pipe, text=True) as psql:  # noqa: S603
+            assert psql.stdin
+            assert psql.stdout
+            psql.stdin.write(f"{statement}\n\\echo done\n")
+            psql.stdin.flush()
+            while psql.stdout.readline() != "done\n":
+                pass
+            yield
+            psql.stdin.close()
+
+    @property
+    def _psql(self) -> list[str]:
+        who = ["--host", str(self.folder), "--username=llr", "--dbname=postgres"]
+        return [program("psql"), *who, "--no-psqlrc", "--tuples-only", "--no-align", "--quiet"]
 
     def remove(self) -> None:
         """Stop it and leave nothing."""
@@ -109,3 +142,13 @@ _numbers = count(1)
 def place() -> str:
     """The URL of a store that is empty, its tables not made yet."""
     return cluster().url(schema=f"s{os.getpid()}_{next(_numbers)}", migrate="true")
+
+
+def tampered(url: str, statement: str) -> str:
+    """What psql says to a statement about the tables of a place."""
+    return cluster().sql(f"SET search_path = {schema_of(url)}; {statement}")
+
+
+def schema_of(url: str) -> str:
+    """Where in the database a place is."""
+    return parse_qs(urlsplit(url).query)["schema"][0]

@@ -1,15 +1,37 @@
 """The store in Postgres: what servers it trusts, what it does while there is none, what is lost."""
 
+import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import postgres
 import pytest
-from postgres import Cluster
+from asyncpg import Connection
+from postgres import Cluster, tampered
 from starlette.testclient import TestClient
+from stores_contract import created, kinds, known
+from test_stores import python
 
 from service.app import App
+from service.doctor import main as doctor
+from service.migrate import main as migrate
 from service.settings import Settings
+from service.stores import open_store
+from service.stores.postgres import schema, writing
+from service.stores.store import (
+    Append,
+    Change,
+    Create,
+    Damaged,
+    Keep,
+    Kept,
+    Replace,
+    StoreError,
+    StoreTooNew,
+    StoreUnavailable,
+)
 
 
 @pytest.fixture
@@ -55,3 +77,251 @@ def test_a_server_that_dies_is_503_and_its_return_is_noticed(mortal: Cluster) ->
             pass
         assert client.post(f"{path}1", json={"y": 2}).json()["t"] == 2
         assert client.post(f"{path}0", json={"y": 1}).json()["duplicate"]
+
+
+def test_a_service_starts_without_its_database_and_is_ready_when_that_comes(
+    mortal: Cluster,
+) -> None:
+    mortal.stop()
+    with TestClient(App(Settings(store=mortal.url(schema="late", migrate="true")))) as client:
+        assert client.get("/readyz").status_code == 503
+        assert client.put("/v1/sessions/demo", json={"model": "gaussian"}).status_code == 503
+        mortal.start()
+        while client.get("/readyz").status_code != 200:
+            pass
+        assert client.put("/v1/sessions/demo", json={"model": "gaussian"}).status_code == 201
+
+
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes", "synchronous_commit"])
+def test_a_server_that_may_lose_what_it_acknowledged_is_refused(
+    mortal: Cluster, setting: str
+) -> None:
+    url = mortal.url(schema="safe", migrate="true")
+    try:
+        mortal.set(setting, "off")
+        with pytest.raises(StoreError, match=f"its setting {setting} is off"):
+            open_store(url)
+    finally:
+        mortal.set(setting, "on")
+    open_store(url).close()
+
+
+def test_a_weaker_promise_of_the_server_is_made_the_full_one(mortal: Cluster) -> None:
+    mortal.set("synchronous_commit", "local")
+    try:
+        with closing(open_store(mortal.url(schema="safe", migrate="true"))) as store:
+            assert store.ask(_synchronous) == "on"  # type: ignore[attr-defined]
+    finally:
+        mortal.set("synchronous_commit", "on")
+
+
+async def _synchronous(connection: Connection) -> object:
+    return await connection.fetchval("SHOW synchronous_commit")
+
+
+def test_a_standby_is_not_read_from(mortal: Cluster) -> None:
+    url = mortal.url(schema="standby", migrate="true")
+    with closing(open_store(url)) as store:
+        created(store, "a")
+        mortal.stop()
+        (mortal.data / "standby.signal").touch()
+        mortal.start()
+        try:
+            with pytest.raises(StoreUnavailable, match="is a standby"):
+                store.load("a")
+        finally:
+            mortal.promote()
+        while True:
+            with suppress(StoreUnavailable):
+                assert known(store, "a").t == 0
+                break
+
+
+def test_tables_are_made_when_told_to_and_only_then(
+    url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untold = url.replace("migrate=true", "migrate=false")
+    with pytest.raises(StoreError, match=r"has no tables yet.*run `llr migrate`"):
+        open_store(untold)
+    assert migrate([untold]) == 0
+    assert capsys.readouterr().out.endswith(": ready, 0 sessions\n")
+    open_store(untold).close()
+    monkeypatch.setattr(schema, "KNOWN", schema.KNOWN + 1)
+    with pytest.raises(StoreError, match=r"of version 1, this service needs version 2"):
+        open_store(untold)
+
+
+def test_tables_of_a_later_service_are_refused(url: str) -> None:
+    open_store(url).close()
+    tampered(url, "UPDATE version SET version = 99")
+    with pytest.raises(StoreTooNew, match=r"version 99.* up to 1"):
+        open_store(url)
+
+
+def test_many_may_make_the_tables_at_once(url: str) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        stores = [*pool.map(open_store, [url] * 8)]
+    for number, store in enumerate(stores):
+        assert created(store, f"s{number}")
+        store.close()
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(url: str) -> None:
+    with closing(open_store(f"{url}&timeout=0.3")) as store:
+        [a] = created(store, "a")
+        locking = f"SET search_path = {postgres.schema_of(url)}; BEGIN; LOCK sessions;"
+        with postgres.cluster().session(locking):
+            with pytest.raises(StoreUnavailable, match="timeout"):
+                store.write([Append(a, 0, 1, b"x")])
+            with pytest.raises(StoreUnavailable, match="timeout"):
+                store.count()
+        assert kinds(store.write([Append(a, 0, 1, b"x")])) == "W"
+
+
+def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.1)
+    with closing(open_store(f"{url}&timeout=0.3")) as store:
+        [a] = created(store, "a")
+        pid = int(store.ask(_pid))  # type: ignore[attr-defined]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(StoreUnavailable, match="no answer in time"):
+                store.write([Append(a, 0, 1, b"x")])
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert known(store, "a").id == a  # on another connection
+
+
+async def _pid(connection: Connection) -> object:
+    return await connection.fetchval("SELECT pg_backend_pid()")
+
+
+def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_store(url)) as store:
+        [a] = created(store, "a")
+        long = "".join(map(chr, range(0x4E00, 0x4E00 + 3000)))
+        assert kinds(store.write([Create(long, b"{}"), Append(a, 0, 1, b"x")])) == "CW"
+        assert kinds(store.write([Append(a, 1, 1, b"x", (long, 1)), Append(a, 1, 1, b"y")])) == "CW"
+        monkeypatch.setattr(writing, "LARGEST", 10)
+        large: list[Change] = [
+            Append(a, 2, 1, b"x" * 11),
+            Replace(a, 2, 1, b"x" * 11),
+            Keep(a, 2, (("i", Kept(1, False, b"x" * 11)),)),
+            Create("b", b"x" * 11),
+            Create("b", b"", 1, b"x" * 11),
+        ]
+        assert kinds(store.write(large)) == "CCCCC"
+        assert "more than Postgres keeps" in str(store.write(large[:1]))
+        assert kinds(store.write([Append(a, 2, 1, b"x" * 10)])) == "W"
+
+
+def test_a_large_group_goes_in_parts(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "TOGETHER", 25)
+    with closing(open_store(url)) as store:
+        [a] = created(store, "a")
+        group = [Append(a, t, 1, b"x" * 10) for t in (*range(7), 3, 7)]
+        assert kinds(store.write(group)) == "WWWWWWWCW"
+        assert known(store, "a").t == 8
+
+
+def test_services_that_write_to_the_same_sessions_do_not_lock_each_other_out(url: str) -> None:
+    with closing(open_store(url)) as store:
+        numbers = created(store, *"abcdef")
+
+    def write(order: int) -> str:
+        with closing(open_store(url)) as store:
+            mine, done = numbers[::order], ""
+            for t in range(30):
+                done += kinds(store.write([Append(number, t, 1, b"x") for number in mine]))
+            return done
+
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(write, (1, -1))
+    assert (one + other).count("W") == 30 * 6
+    with closing(open_store(url)) as store:
+        assert [known(store, name).t for name in "abcdef"] == [30] * 6
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sessions SET t = t + 1",
+        "UPDATE sessions SET config = 'other'",
+        "UPDATE sessions SET snapshot_t = 1",
+        "UPDATE log SET blob = 'other'",
+        "UPDATE log SET n = 2",
+        "DELETE FROM log",
+        "UPDATE snapshots SET blob = 'other'",
+        "DELETE FROM snapshots",
+        "UPDATE producers SET next = next + 1",
+        "UPDATE producers SET producer = '\\xff'",
+        "UPDATE kept SET blob = 'other'",
+        "UPDATE kept SET learnt = true",
+    ],
+)
+def test_what_does_not_fit_is_damaged_and_doctor_tells(
+    url: str, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(open_store(url)) as store:
+        store.write([Create("a", b"{}", 3, b"state", {"p": 1})])
+        number = known(store, "a").id
+        kept = (("i", Kept(5, False, b"x")),)
+        store.write([Append(number, 3, 1, b"sample", None, kept)])
+        assert doctor([url]) == 0
+        tampered(url, statement)
+        with pytest.raises(Damaged, match="session a"):
+            store.load("a")
+        assert doctor([url]) == 1
+    well, damage, summary = capsys.readouterr().out.splitlines()
+    assert well.endswith("1 sessions, all is well")
+    assert damage.startswith("a: session a: ")
+    assert summary.endswith("1 of 1 sessions damaged")
+
+
+def test_doctor_tells_of_rows_that_are_nobodys(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(open_store(url)) as store:
+        created(store, "a")
+    tampered(url, "INSERT INTO log VALUES (99, 0, 1, 0, 'x')")
+    assert doctor([url]) == 1
+    assert "the store: 1 rows of log are of no session" in capsys.readouterr().out
+
+
+def test_doctor_has_nothing_to_check_where_there_is_no_store(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor([url.replace("migrate=true", "migrate=false")]) == 2
+    assert doctor([f"postgresql://llr@/none?host={postgres.cluster().folder}"]) == 2
+    assert capsys.readouterr().err.count("llr doctor: postgresql://") == 2
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql:x", "postgresql://h/d?migrate=perhaps", "postgresql://h/d?timeout=0"]
+)
+def test_a_url_that_is_wrong_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        open_store(url.replace("//", "//me:secret@"))
+    assert "secret" not in str(refused.value)
+
+
+WITHOUT = """
+import sys
+sys.modules["asyncpg"] = None
+from service.stores import open_store
+open_store("memory:")
+try:
+    open_store("postgresql://h/d")
+except Exception as error:
+    print(error)
+"""
+
+
+def test_without_the_driver_it_says_how_to_get_it() -> None:
+    with python(WITHOUT) as process:
+        said = process.communicate()[0]
+    assert said == "a store in Postgres needs its driver: pip install 'llr[postgres]'\n"

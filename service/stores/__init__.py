@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from service.stores import postgres
 from service.stores.memory import Memory
+from service.stores.places import in_place, urls
 from service.stores.sqlite import SQLite
 from service.stores.store import Store, StoreError
 
@@ -22,6 +23,23 @@ def open_store(url: str) -> Store:
         known = ", ".join(f"{name}:" for name in ENGINES)
         raise StoreError(f"{scheme!a}: no such store, there are {known}")
     return ENGINES[scheme](url)
+
+
+def open_stores(store: str) -> list[Store]:
+    """The stores of a list of URLs, all open, each with the sessions whose place it is."""
+    found: list[Store] = []
+    named = urls(store)
+    if len(set(named)) < len(named):
+        raise StoreError("a database is in the list of databases twice")
+    try:
+        for at, url in enumerate(named):
+            found.append(open_store(url))
+            in_place(found[-1], at, len(named))
+    except BaseException:
+        for each in found:
+            each.close()
+        raise
+    return found
 
 
 ENGINES: dict[str, Callable[[str], Store]] = {

@@ -6,13 +6,26 @@ is kept. The driver is an extra of the package, so nothing here imports it befor
 
 from importlib.util import find_spec
 
+from service.stores.checked import Checked
 from service.stores.store import Shared, StoreError
 
 
 def at(url: str) -> Shared:
     """The store a URL names."""
-    if find_spec("asyncpg") is None:
-        raise StoreError("a store in Postgres needs its driver: pip install 'llr[postgres]'")
+    _need_driver()
     from service.stores.postgres.engine import Postgres  # noqa: PLC0415
 
     return Postgres.at(url)
+
+
+def check(url: str) -> list[Checked]:
+    """Load every session of a database."""
+    _need_driver()
+    from service.stores.postgres import checking  # noqa: PLC0415
+
+    return checking.check(url)
+
+
+def _need_driver() -> None:
+    if find_spec("asyncpg") is None:
+        raise StoreError("a store in Postgres needs its driver: pip install 'llr[postgres]'")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from service.stores.places import shown
 from service.stores.store import StoreError
 
 PREFIX = "postgresql://"
@@ -39,27 +40,28 @@ class Address(NamedTuple):
 def address(url: str) -> Address:
     """The address a URL says.
 
-    >>> address("postgresql://me:secret@db:5432/llr?timeout=2").shown
-    'postgresql://db:5432/llr'
+    >>> address("postgresql://me:secret@db:5432/llr?timeout=2").timeout
+    2.0
     """
     parts = urlsplit(url)
-    shown = f"{PREFIX}{parts.netloc.rpartition('@')[2]}{parts.path}"
     given = parse_qsl(parts.query, keep_blank_values=True)
     try:
         ours = {name: _OPTIONS[name](value) for name, value in given if name in _OPTIONS}
     except (KeyError, ValueError):
         known = ", ".join(_OPTIONS)
-        raise StoreError(f"{shown}: an option of the URL is wrong, ours are {known}") from None
+        raise StoreError(f"{shown(url)}: an option of the URL is wrong, ours are {known}") from None
     theirs = urlencode([(name, value) for name, value in given if name not in _OPTIONS])
     dsn = urlunsplit(parts._replace(query=theirs))
     if not url.startswith(PREFIX):
-        raise StoreError(f"{shown}: the URL of a database is {PREFIX}user@host:port/database")
-    return Address(dsn, shown, **ours)
+        raise StoreError(f"{shown(url)}: the URL of a database is {PREFIX}user@host:port/database")
+    return Address(dsn, shown(url), **ours)
 
 
-def alone(url: str) -> str:
-    """The same address, to be had by nobody else meanwhile."""
-    return f"{url}{'&' if urlsplit(url).query else '?'}alone=true"
+def told(url: str, option: str) -> str:
+    """The same URL with an option set to true; as it is if it is another engine's."""
+    if not url.startswith(PREFIX):
+        return url
+    return f"{url}{'&' if urlsplit(url).query else '?'}{option}=true"
 
 
 def _schema(value: str) -> str:

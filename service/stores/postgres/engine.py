@@ -49,31 +49,31 @@ class Postgres:
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""
-        return self._run(partial(writing.write, group=group)) if group else []
+        return self.ask(partial(writing.write, group=group)) if group else []
 
     def load(self, name: str) -> Stored | None:
         """All that is known of a session, None if there is none. Raises `Damaged`."""
-        return self._run(partial(reading.load, name=name), f"session {name!a}")
+        return self.ask(partial(reading.load, name=name), f"session {name!a}")
 
     def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
         """The log from t = start up to t = end, None if there is no such session."""
         asked = partial(reading.entries, session=session, start=start, end=end, nbytes=nbytes)
-        return self._run(asked, f"session number {session}")
+        return self.ask(asked, f"session number {session}")
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order.
 
         A session is left out if its name, config or t is damaged: `load` tells.
         """
-        return self._run(partial(reading.listed, after=after, limit=limit))
+        return self.ask(partial(reading.listed, after=after, limit=limit))
 
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         """Which sessions have these names at present."""
-        return self._run(partial(reading.heads, names=names))
+        return self.ask(partial(reading.heads, names=names))
 
     def count(self) -> int:
         """How many sessions there are."""
-        return self._run(reading.count)
+        return self.ask(reading.count)
 
     def close(self) -> None:
         """Hang up."""
@@ -81,7 +81,8 @@ class Postgres:
             self._closed = True
             self._line.close()
 
-    def _run(self, work: Callable[[Connection], Awaitable[R]], where: str = "") -> R:
+    def ask(self, work: Callable[[Connection], Awaitable[R]], where: str = "") -> R:
+        """Do some work on the connection. Raises a `StoreError`, which says where."""
         if self._closed:
             raise StoreUnavailable(f"{self.address.shown} was closed")
         return self._line.run(work, where)

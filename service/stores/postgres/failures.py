@@ -40,7 +40,7 @@ def certain(error: BaseException) -> bool:
 
 def meaning(error: BaseException, where: object) -> StoreError:
     """The store's error for one of Postgres's; `where` is the database or the session."""
-    said = f"{where}: {error or 'no answer in time'}"
+    said = f"{where}: {str(error) or 'no answer in time'}"
     if isinstance(error, pg.DiskFullError):
         return StoreFull(f"{where}: no room on the database's disk")
     if isinstance(error, DAMAGE):

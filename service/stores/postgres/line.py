@@ -1,23 +1,28 @@
 """A line to the database: one connection, on an event loop that runs only while it is used."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import asyncpg
 from asyncpg import Connection
+from asyncpg import exceptions as pg
 
 from service.stores.postgres import schema, server
 from service.stores.postgres.address import Address
 from service.stores.postgres.failures import ERRORS, certain, meaning
 from service.stores.store import StoreError, StoreUnavailable
 
+log = logging.getLogger("service")
 R = TypeVar("R")
 Work = Callable[[Connection], Awaitable[R]]
 
 PAUSE = 0.25
 """Seconds after a failure to connect in which it is not tried again."""
+TURNS = 5
+"""Turns of the loop in which a good-bye, the end of its stream and what follows are dealt with."""
 GRACE = 2.0
 """Seconds the server has to give up by itself, beyond which it is not waited for."""
 
@@ -63,8 +68,8 @@ class Line:
             return await work(connection)
 
     async def _connected(self) -> Connection:
-        await asyncio.sleep(0)  # what the server said meanwhile is heard now,
-        await asyncio.sleep(0)  # and if that was good-bye, it is known now
+        for _ in range(TURNS):  # what the server said while nobody listened is heard now
+            await asyncio.sleep(0)
         if self._connection is not None and self._connection.is_closed():
             self._hang_up()
         if self._connection is None:
@@ -78,8 +83,12 @@ class Line:
         try:
             connection = await self._opened()
         except StoreError as failure:
+            if self._failed is None:
+                log.warning("the database cannot be used", extra={"why": str(failure)})
             self._failed = time.monotonic(), failure
             raise
+        if self._failed is not None:
+            log.info("the database is back", extra={"database": self._address.shown})
         self._failed = None
         return connection
 
@@ -90,9 +99,13 @@ class Line:
                 address.dsn,
                 timeout=min(5.0, address.timeout),
                 server_settings=server.settings(address),
+                target_session_attrs="read-write",
             )
+        except pg.TargetServerAttributeNotMatched as error:
+            raise StoreUnavailable(f"{address.shown}: {server.STANDBY}") from error
         except (*ERRORS, ValueError) as error:
-            raise StoreUnavailable(f"{address.shown} cannot be reached: {error}") from error
+            why = str(error) or "no answer in time"
+            raise StoreUnavailable(f"{address.shown} cannot be reached: {why}") from error
         try:
             await self._made_ready(connection)
         except BaseException:

@@ -67,6 +67,8 @@ KNOWN = len(MIGRATIONS)
 LOCKS = 0x6C6C72
 """What our advisory locks have in common."""
 
+THERE = "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'version'"
+"""Asked of a table: what a name stands for is remembered from before another made it."""
 HOUR = "SELECT set_config('statement_timeout', '1h', true), set_config('lock_timeout', '1h', true)"
 
 
@@ -77,7 +79,7 @@ def lock_of(schema: str, purpose: str) -> int:
 
 async def version(connection: Connection, schema: str) -> int:
     """The version of the tables. Raises `StoreTooNew` for one of a later service."""
-    if await connection.fetchval("SELECT to_regclass($1)", f"{schema}.version") is None:
+    if await connection.fetchval(THERE, schema) is None:
         return 0
     found = int(await connection.fetchval(f"SELECT version FROM {schema}.version"))  # noqa: S608
     if found > KNOWN:

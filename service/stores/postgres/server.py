@@ -12,6 +12,7 @@ ABOUT = """SELECT current_setting('server_version_num')::int AS version,
     current_setting('fsync') AS fsync,
     current_setting('full_page_writes') AS full_page_writes,
     current_setting('synchronous_commit') AS synchronous_commit"""
+STANDBY = "it is a standby or read-only: name the primary, reads come from there too"
 NEEDED = {
     "fsync": "a power cut of its machine would lose or spoil everything",
     "full_page_writes": "a power cut of its machine could leave torn pages",
@@ -38,7 +39,7 @@ async def trust(connection: Connection) -> None:
     """Refuse a server that does not keep what it acknowledges, and ask for the full promise."""
     [about] = await connection.fetch(ABOUT)
     if about["standby"]:
-        raise StoreUnavailable("it is a standby, which lags behind: name the primary")
+        raise StoreUnavailable(STANDBY)
     if about["version"] < OLDEST:
         raise StoreError(f"it is of version {about['version'] // 10000}, too old")
     for name, why in NEEDED.items():

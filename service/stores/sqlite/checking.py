@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
 
+from service.stores.checked import Checked
 from service.stores.sqlite import reading
 from service.stores.sqlite.connection import Connection, connect
 from service.stores.sqlite.failures import ERRORS
@@ -18,13 +18,6 @@ TRACES = (
 
 PAGE = 2**20
 """Bytes of a log that are read at a time."""
-
-
-class Checked(NamedTuple):
-    """A session, and what is wrong with it. The name is empty for what belongs to no session."""
-
-    name: str
-    damage: str | None
 
 
 def check(path: str | Path) -> list[Checked]:
