@@ -40,23 +40,19 @@ def lived(store: Store, sessions: int = 6) -> None:
     lot = random.Random(1)
     for number in range(sessions):
         name = f"s{number}"
-        state = (5, b"from elsewhere") if number % 3 == 2 else (0, None)
-        [made] = store.write([Create(name, b'{"a": 1}', *state, {"p": 1})])
+        t, state = (5, b"from elsewhere") if number % 3 == 2 else (0, None)
+        [made] = store.write([Create(name, b'{"a": 1}', t, state, {"p": 1})])
         assert isinstance(made, Written)
-        t = state[0]
         for step in range(number):
             change: Change = Append(made.session, t, 2, lot.randbytes(50), ("q", step))
             if step == 2:
-                keeps = (Retained(t + 2, 50 * 3), lot.randbytes(50)) if number % 3 == 0 else ()
-                change = Replace(made.session, t, 2, lot.randbytes(99), **_kept(keeps))
+                change = Replace(made.session, t, 2, lot.randbytes(99))
+                if number % 3 == 0:
+                    change = replace(change, retained=Retained(t + 2, 150), blob=lot.randbytes(50))
             store.write([change])
             t += 2
         shelf = (("i", Kept(9, False, b"x")), ("j", Kept(7, True, b"")))
         store.write([Keep(made.session, t, shelf[: number % 3])])
-
-
-def _kept(keeps: Sequence[object]) -> dict[str, object]:
-    return dict(zip(("retained", "blob"), keeps, strict=False))
 
 
 def everything(stores: Sequence[Store]) -> Everything:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import asyncpg
 from asyncpg import Connection
 from asyncpg import exceptions as pg
+from asyncpg.connect_utils import SessionAttribute
 
 from service.stores.postgres import schema, server
 from service.stores.postgres.address import Address
@@ -99,7 +100,7 @@ class Line:
                 address.dsn,
                 timeout=min(5.0, address.timeout),
                 server_settings=server.settings(address),
-                target_session_attrs="read-write",
+                target_session_attrs=SessionAttribute.read_write,
             )
         except pg.TargetServerAttributeNotMatched as error:
             raise StoreUnavailable(f"{address.shown}: {server.STANDBY}") from error
