@@ -26,16 +26,15 @@ torture: .venv/dev
 rehearse: .venv/dev
 	$(BIN)/python tests/rehearsal.py
 
-# beside what people would use instead, some ten minutes: BENCH=--quick for the service in two
+# beside what people would use instead, an hour, to bench/RESULTS.md: BENCH=--quick in five minutes
 bench: .venv/bench
-	$(BIN)/python bench/kernels.py
-	$(BIN)/python bench/http.py $(BENCH)
+	$(BIN)/python -m bench $(BENCH)
 
 # auto beside its peers, a quarter of an hour: REGRET=--quick in two minutes; those on torch, which
 # is large, with PEERS=peers,peers-torch
 PEERS ?= peers
 regret: .venv/run
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[bench,$(PEERS)]
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[$(PEERS)]
 	$(BIN)/python bench/regret.py $(REGRET)
 
 clean:

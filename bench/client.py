@@ -5,29 +5,39 @@ import time
 from collections.abc import Iterator
 from typing import cast
 
-HEAD_END, LENGTH, GOOD = b"\r\n\r\n", b"content-length: ", b"HTTP/1.1 2"
+HOST = "127.0.0.1"
+HEAD_END, LENGTH, GOOD = b"\r\n\r\n", b"content-length: ", (b"HTTP/1.1 2", b"HTTP/1.0 2")
+CLOSE = b"\r\nconnection: close\r\n"
 
 
 class Client(asyncio.Protocol):
     """A connection. `done` is settled when its last answer is there.
 
+    A server that closes after an answer is connected to anew, which counts for the next answer.
+
     Args:
+        port: where the server listens.
         requests: what to send; connections may share them.
         pace: seconds between two requests; 0 to send the next as soon as there is an answer.
         stop: the time from which on no request is due.
     """
 
-    def __init__(self, requests: Iterator[bytes], pace: float, stop: float) -> None:
+    def __init__(self, port: int, requests: Iterator[bytes], pace: float, stop: float) -> None:
+        self._port = port
         self._requests, self._pace, self._stop = requests, pace, stop
         self._answer = b""
+        self._closed = False
         self._due = 0.0
         self.latencies: list[float] = []
         self.last = 0.0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connected; nothing is sent before `start`."""
+        """Connected; nothing is sent before `start`, unless this is not the first time."""
         self._transport = cast(asyncio.Transport, transport)
+        if self._closed:
+            self._closed = False
+            self._go_on()
 
     def start(self, due: float) -> None:
         """Send the first request when it is due."""
@@ -41,11 +51,15 @@ class Client(asyncio.Protocol):
         if end >= 0 and len(self._answer) >= end + len(HEAD_END) + self._length(end):
             self._take_time()
             self._answer = b""
-            self._go_on()
+            if not self._closed:
+                self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The end; too early if an answer is missing."""
-        if not self.done.done():
+        if self._closed and not self.done.done():
+            loop = asyncio.get_running_loop()
+            self._again = loop.create_task(self._connect())
+        elif not self.done.done():
             self.done.set_exception(exc or ConnectionError("the server closed the connection"))
 
     def close(self) -> None:
@@ -57,8 +71,14 @@ class Client(asyncio.Protocol):
         if not self._answer.startswith(GOOD):
             self._fail()
             return 0
-        at = self._answer.find(LENGTH, 0, end) + len(LENGTH)
-        return int(self._answer[at : self._answer.index(b"\r", at)]) if at >= len(LENGTH) else 0
+        head = self._answer[: end + 2].lower()
+        self._closed = CLOSE in head
+        at = head.find(LENGTH) + len(LENGTH)
+        return int(head[at : head.index(b"\r", at)]) if at >= len(LENGTH) else 0
+
+    async def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: self, HOST, self._port)
 
     def _fail(self) -> None:
         self._stop = 0.0

@@ -1,8 +1,8 @@
 """How fast the service is over HTTP: beside an empty endpoint, the library, pydantic, a quiet hour.
 
-    .venv/bin/python bench/http.py                       the whole table, about five minutes
-    .venv/bin/python bench/http.py --quick               shorter turns, fewer of them
-    .venv/bin/python bench/http.py --sessions 1000000    with that many sessions
+    .venv/bin/python -m bench.http                       the whole table, about five minutes
+    .venv/bin/python -m bench.http --quick               shorter turns, fewer of them
+    .venv/bin/python -m bench.http --sessions 1000000    with that many sessions
 
 Servers are pinned to one core and the load to another, over loopback; the store is an SQLite file,
 synced, in the folder `--store`: choose the disk to be measured. How long a sync takes there is
@@ -15,14 +15,10 @@ import argparse
 import os
 import platform
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
-
-sys.path.pop(0)  # the folder of this file, which would pass for the `http` of Python
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
 
 import fastapi
 import pydantic

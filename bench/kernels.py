@@ -1,7 +1,9 @@
-"""How fast the learners are: beside other libraries, late in a stream, in threads, at start-up.
+"""How fast the learners are: beside one pass, late in a stream, in threads, at start-up.
 
-    .venv/bin/python bench/kernels.py            the whole table
-    .venv/bin/python bench/kernels.py --quick    smaller blocks, fewer rounds
+    .venv/bin/python -m bench.kernels            the whole table
+    .venv/bin/python -m bench.kernels --quick    smaller blocks, fewer rounds
+
+`python -m bench` has other libraries beside them.
 
 What is timed is the whole public call: one thread, float64, explicit seeds. A target that is missed
 is printed, not raised. The race of threads needs two idle cores.
@@ -13,20 +15,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")})
-sys.path.pop(0)  # the folder of this file, where http.py would pass for the `http` of Python
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
 
 import numba
 import numpy as np
-import river
-import sklearn
 from rich.console import Console
-from river import linear_model
-from sklearn.linear_model import SGDRegressor
 
 import llr
 from bench.race import (
@@ -37,7 +32,6 @@ from bench.race import (
     Times,
     beaten,
     below,
-    compared,
     measure,
     plain,
     table,
@@ -50,24 +44,21 @@ SEED = 1
 DIM = 50
 LATE = 10_000_000
 NOISE = 0.1
-STEP = 1e-5  # for the others' plain SGD, which stays finite with it on these samples
 BLOCKS = 4  # that each of two learners takes in the race of threads
 FIRST_STEP = f"import llr; llr.Learner('linear', dim={DIM}).learn([[0.5] * {DIM}], [1.0])"
 
 
 class Scale(NamedTuple):
-    """How much is measured: samples in a block (for river few), and turns of each contestant."""
+    """How much is measured: samples in a block, and turns of each contestant."""
 
     wide: int
-    narrow: int
-    river: int
     rounds: int
     starts: int
     compiles: int
 
 
-FULL = Scale(wide=100_000, narrow=1_000_000, river=2_000, rounds=10, starts=6, compiles=2)
-QUICK = Scale(wide=100_000, narrow=100_000, river=1_000, rounds=4, starts=2, compiles=1)
+FULL = Scale(wide=100_000, rounds=10, starts=6, compiles=2)
+QUICK = Scale(wide=100_000, rounds=4, starts=2, compiles=1)
 
 
 def samples(dim: int, n: int) -> tuple[Vector, Vector]:
@@ -95,43 +86,13 @@ def fresh(
     return Contestant(name, len(y), prepare)
 
 
-def by_scikit_learn(X: Vector, y: Vector, bare: bool = False) -> Contestant:
-    """As everybody calls it; bare: constant step, no penalty, no intercept, no shuffling."""
-
-    def prepare() -> Run:
-        less = {"penalty": None, "fit_intercept": False, "shuffle": False}
-        options = {"learning_rate": "constant", "eta0": STEP, **less} if bare else {}
-        model = SGDRegressor(**options)
-        return lambda: model.partial_fit(X, y)
-
-    return Contestant("scikit-learn bare" if bare else "scikit-learn", len(y), prepare)
-
-
-def by_river(X: Vector, y: Vector) -> Contestant:
-    samples = [(dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
-
-    def prepare() -> Run:
-        model: Any = linear_model.LinearRegression()
-
-        def run() -> None:
-            for x, label in samples:
-                model.predict_one(x)
-                model.learn_one(x, label)
-
-        return run
-
-    return Contestant("river", len(y), prepare)
-
-
 def one_pass(X: Vector) -> Contestant:
     theta = np.random.default_rng(SEED).normal(size=X.shape[1])
     return Contestant("one pass", len(X), lambda: lambda: X @ theta)
 
 
 def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
-    few = slice(scale.river)
-    contestants = [fresh("llr", X, y), by_scikit_learn(X, y), by_scikit_learn(X, y, bare=True)]
-    contestants += [by_river(X[few], y[few]), one_pass(X), fresh("exact", X, y, regret="exact")]
+    contestants = [fresh("llr", X, y), one_pass(X), fresh("exact", X, y, regret="exact")]
     contestants.append(fresh("auto", X, y, algorithm="auto"))
 
     def verdict(ns: Times) -> list[Row]:
@@ -140,27 +101,10 @@ def wide_race(scale: Scale, X: Vector, y: Vector) -> Race:
             plain(f"{d} X @ theta, one pass", ns["one pass"]),
             within(f"{d} llr learn", ns["llr"], "one pass", ns["one pass"], 3.5),
             within(f"{d} the same by auto", ns["auto"], "llr", ns["llr"], 2.5),
-            beaten(f"{d} scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 2.0),
-            compared(f"{d} the same, all extras off", ns["scikit-learn bare"], ns["llr"]),
-            beaten(f"{d} river predict_one + learn_one", ns["river"], "llr", ns["llr"], 150.0),
             below(f'{d} llr learn, regret="exact"', ns["exact"], 2500.0),
         ]
 
     return Race(contestants, scale.rounds, verdict)
-
-
-def narrow_race(scale: Scale) -> Race:
-    X, y = samples(1, scale.narrow)
-
-    def verdict(ns: Times) -> list[Row]:
-        return [
-            plain("d=1: llr learn", ns["llr"]),
-            beaten("d=1: scikit-learn partial_fit", ns["scikit-learn"], "llr", ns["llr"], 1.0),
-            compared("d=1: the same, all extras off", ns["scikit-learn bare"], ns["llr"]),
-        ]
-
-    peers = [by_scikit_learn(X, y), by_scikit_learn(X, y, bare=True)]
-    return Race([fresh("llr", X, y), *peers], scale.rounds, verdict)
 
 
 def age_race(scale: Scale, X: Vector, y: Vector) -> Race:
@@ -235,7 +179,6 @@ def races(scale: Scale) -> list[Race]:
     X, y = samples(DIM, scale.wide)
     return [
         wide_race(scale, X, y),
-        narrow_race(scale),
         age_race(scale, X, y),
         thread_race(scale, X, y),
         start_race("new process: import and first step", start, scale.starts, 2.0),
@@ -244,15 +187,15 @@ def races(scale: Scale) -> list[Race]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time the learners beside other libraries.")
+    parser = argparse.ArgumentParser(description="Time the learners.")
     parser.add_argument("--quick", action="store_true", help="smaller blocks, fewer rounds")
     scale = QUICK if parser.parse_args().quick else FULL
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
     rows = measure(lambda: races(scale))
-    versions = (("numba", numba), ("numpy", np), ("scikit-learn", sklearn), ("river", river))
+    versions = (("numba", numba), ("numpy", np))
     print(", ".join(f"{name} {module.__version__}" for name, module in versions))
     print(f"{load} and {os.getloadavg()[0]:.2f} after")
-    print(f"blocks of {scale.wide:,} (d={DIM}) and {scale.narrow:,} (d=1), best of {scale.rounds}")
+    print(f"blocks of {scale.wide:,} (d={DIM}), best of {scale.rounds}")
     Console(width=100).print(table(rows))
 
 

@@ -8,19 +8,20 @@ who would have come meanwhile.
 import asyncio
 import itertools
 import os
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
 import uvloop
 
-from bench.client import Client
+from bench.client import GOOD, HOST, Client
 
-HOST = "127.0.0.1"
 FOREVER = 1e9
 
 
@@ -47,6 +48,7 @@ class Tally(NamedTuple):
     seconds: float
     p50: float
     p99: float
+    p999: float
 
     @property
     def rate(self) -> float:
@@ -64,6 +66,10 @@ class Load:
         """Send through all lanes at once; a tally for each when the last answer is there."""
         return self._pool.submit(_run, port, list(lanes), seconds).result()
 
+    def upload(self, port: int, head: bytes, block: bytes, times: int) -> float:
+        """Send one request whose body is a block over and over; seconds until it is answered."""
+        return self._pool.submit(_upload, port, head, block, times).result()
+
 
 @contextmanager
 def loading(core: int) -> Iterator[Load]:
@@ -79,6 +85,18 @@ def _pin(core: int) -> None:
 
 def _run(port: int, lanes: list[Lane], seconds: float) -> list[Tally]:
     return uvloop.run(_send(port, lanes, seconds))
+
+
+def _upload(port: int, head: bytes, block: bytes, times: int) -> float:
+    with socket.create_connection((HOST, port)) as connection:
+        begin = time.perf_counter()
+        connection.sendall(head)
+        for _ in range(times):
+            connection.sendall(block)
+        answer = connection.recv(65536)
+        if not answer.startswith(GOOD):
+            raise RuntimeError(answer.decode("latin-1"))
+        return time.perf_counter() - begin
 
 
 async def _send(port: int, lanes: list[Lane], seconds: float) -> list[Tally]:
@@ -98,13 +116,18 @@ async def _connect(port: int, lane: Lane, stop: float) -> list[Client]:
     loop = asyncio.get_running_loop()
     made = []
     for _ in range(lane.connections):
-        _, client = await loop.create_connection(lambda: Client(todo, lane.pace, stop), HOST, port)
+        client = Client(port, todo, lane.pace, stop)
+        await loop.create_connection(partial(_itself, client), HOST, port)
         made.append(client)
     return made
 
 
+def _itself(client: Client) -> Client:
+    return client
+
+
 def _tally(clients: list[Client], begin: float) -> Tally:
     latencies = np.concatenate([client.latencies for client in clients])
-    p50, p99 = np.quantile(latencies, [0.5, 0.99])
+    quantiles = map(float, np.quantile(latencies, [0.5, 0.99, 0.999]))
     seconds = max(client.last for client in clients) - begin
-    return Tally(latencies.size, seconds, float(p50), float(p99))
+    return Tally(latencies.size, seconds, *quantiles)

@@ -56,11 +56,6 @@ def beaten(what: str, ns: float, winner: str, best: float, least: float) -> Row:
     return Row(what, f"{ns:,.1f}", f"{ns / best:.2f}", target, yes(ns / best >= least))
 
 
-def compared(what: str, ns: float, other: float) -> Row:
-    """A row that only tells the ratio."""
-    return Row(what, f"{ns:,.1f}", f"{ns / other:.2f}", "", "")
-
-
 def within(what: str, ns: float, rival: str, other: float, most: float) -> Row:
     """A row for what may take at most so many times as long as its rival."""
     target = f"≤ {most:g} × {rival}"

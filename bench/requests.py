@@ -21,7 +21,7 @@ def samples(dim: int, n: int) -> tuple[Vector, Vector]:
 
 def request(method: str, path: str, body: bytes = b"", kind: str = "application/json") -> bytes:
     """A whole request, kept alive."""
-    head = f"{method} {path} HTTP/1.1\r\nhost: bench\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n"
     length = f"content-type: {kind}\r\ncontent-length: {len(body)}\r\n" if body else ""
     return f"{head}{length}\r\n".encode() + body
 
@@ -34,6 +34,13 @@ def post(name: str, body: bytes, kind: str = "application/json") -> bytes:
 def put(name: str, **config: Any) -> bytes:
     """Create a session."""
     return request("PUT", f"/v1/sessions/{name}", json.dumps({"model": "linear"} | config).encode())
+
+
+def head(name: str, length: int, kind: str) -> bytes:
+    """All of a request to learn but its body."""
+    path = f"/v1/sessions/{name}/samples"
+    fields = f"host: localhost\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n"
+    return f"POST {path} HTTP/1.1\r\n{fields}\r\n".encode()
 
 
 def get(name: str) -> bytes:

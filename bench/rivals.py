@@ -1,12 +1,14 @@
 """What the service is measured against, each as one uvicorn process with the service's settings.
 
 python -m bench.rivals empty           a typed FastAPI endpoint that stores nothing
+python -m bench.rivals bare            a Starlette endpoint that only reads its JSON
 python -m bench.rivals one FILE        a transaction, synced, for each request
 """
 
 import socket
 import sqlite3
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import uvicorn
@@ -14,10 +16,10 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-PATH = "/v1/sessions/{name}/samples"
+PATH, COLUMNS = "/v1/sessions/{name}/samples", "/v1/sessions/{name}/columns"
 
 
 class Sample(BaseModel):
@@ -25,6 +27,13 @@ class Sample(BaseModel):
 
     x: list[float]
     y: float
+
+
+class Columns(BaseModel):
+    """Many at once."""
+
+    x: list[list[float]]
+    y: list[float]
 
 
 class Loss(BaseModel):
@@ -73,7 +82,20 @@ def empty() -> FastAPI:
             regret=Regret(ml=sample.y, best_fixed=sample.y),
         )
 
+    @app.post(COLUMNS)
+    async def learn_columns(name: str, columns: Columns) -> dict[str, Any]:
+        return {"name": name, "accepted": len(columns.y)}
+
     return app
+
+
+def bare() -> Starlette:
+    """The least there can be around a body that is read: no model, nothing kept."""
+
+    async def learn(request: Request) -> Response:
+        return JSONResponse(await request.json())
+
+    return Starlette(routes=[Route(PATH, learn, methods=["POST"])])
 
 
 def one_each(path: str) -> Starlette:
@@ -102,5 +124,7 @@ def serve(app: Any) -> None:
     uvicorn.Server(config).run(sockets=[listening])
 
 
+RIVALS: dict[str, Callable[..., Any]] = {"empty": empty, "bare": bare, "one": one_each}
+
 if __name__ == "__main__":
-    serve(empty() if sys.argv[1] == "empty" else one_each(sys.argv[2]))
+    serve(RIVALS[sys.argv[1]](*sys.argv[2:]))

@@ -20,21 +20,32 @@ class Server:
     def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
         self.port = port
         self._process = process
-        self._folder = Path("/proc") / str(process.pid)
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time so far, its own and the kernel's on its behalf."""
-        fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Seconds of processor time so far, the kernel's and its children's included."""
+        return sum(_cpu(folder) for folder in _family(self._process.pid))
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
-        return int((self._folder / "statm").read_text().split()[1]) * PAGE
+        """Resident bytes, its children's included."""
+        return sum(_resident(folder) for folder in _family(self._process.pid))
+
+    def kill(self) -> None:
+        """SIGKILL to all of it, and wait."""
+        for folder in reversed(_family(self._process.pid)):
+            os.kill(int(folder.name), signal.SIGKILL)
+        self._process.wait()
 
     def stop(self) -> None:
         """SIGTERM, and wait."""
+        if self._process.poll() is not None:
+            return
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(PATIENCE)
@@ -43,11 +54,36 @@ class Server:
             self._process.wait()
 
 
-@contextmanager
-def serving(*module: str) -> Iterator[Server]:
+def _family(pid: int) -> list[Path]:
+    """The folders of a process and all its descendants in /proc, parents first."""
+    folder = Path("/proc") / str(pid)
+    children = [
+        int(child)
+        for task in (folder / "task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return [folder, *(one for child in children for one in _family(child))]
+
+
+def _cpu(folder: Path) -> float:
+    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _resident(folder: Path) -> int:
+    return int((folder / "statm").read_text().split()[1]) * PAGE
+
+
+def serving(*module: str) -> AbstractContextManager[Server]:
     """`python -m module` on the cores of this process, listening until the block ends."""
+    return running(sys.executable, "-m", *module)
+
+
+@contextmanager
+def running(*command: str) -> Iterator[Server]:
+    """A command that says first on which port it listens, until the block ends."""
     with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", *module],
+        command,
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -57,7 +93,7 @@ def serving(*module: str) -> Iterator[Server]:
             raise RuntimeError("a server without a standard output")
         port = process.stdout.readline().rpartition(":")[2]
         if not port.strip().isdigit():
-            raise RuntimeError(f"{' '.join(module)} did not start")
+            raise RuntimeError(f"{' '.join(command)} did not start")
         server = Server(process, int(port))
         try:
             yield server

@@ -1,0 +1,97 @@
+"""`make bench`: everything side by side in one go, written to bench/RESULTS.md.
+
+python -m bench                      all of it, about half an hour
+python -m bench --quick              shorter turns, fewer of them
+python -m bench --only learning      a section of it, printed and not written
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import environments, growth, hosts, http, kernels, learning, profile, report, tables
+from bench.report import Machine, Section
+
+HERE = Path(__file__).parent
+PARTS = ("learning", "kernels", "hosts", "http", "growth", "profile")
+Tick = Callable[[], None]
+
+
+class Part(NamedTuple):
+    """A section to be measured: how many steps it has, and how it is measured."""
+
+    steps: int
+    measure: Callable[[Tick], Section]
+
+
+def parts(folder: Path, quick: bool) -> dict[str, Part]:
+    """All sections, in the order of the report."""
+    of_learning = learning.QUICK if quick else learning.FULL
+    of_kernels = kernels.QUICK if quick else kernels.FULL
+    of_http = http.QUICK if quick else http.FULL
+    of_hosts = hosts.QUICK if quick else hosts.FULL
+    of_growth = growth.QUICK if quick else growth.FULL
+    of_profile = profile.QUICK if quick else profile.FULL
+    pictures = folder if quick else HERE / "results"
+    return {
+        "learning": Part(learning.turns(of_learning), partial(learning.measure, of_learning)),
+        "kernels": Part(tables.KERNELS, partial(tables.of_kernels, of_kernels)),
+        "hosts": Part(hosts.turns(of_hosts), partial(hosts.measure, folder, of_hosts)),
+        "http": Part(tables.HTTP, partial(tables.of_http, folder, of_http)),
+        "growth": Part(growth.CURVES, partial(growth.measure, folder, of_growth, pictures)),
+        "profile": Part(profile.KINDS, partial(profile.measure, folder, of_profile)),
+    }
+
+
+def main() -> None:
+    """Measure and write."""
+    given = _arguments()
+    with tempfile.TemporaryDirectory(dir=given.store, prefix="bench-") as folder:
+        todo = parts(Path(folder), given.quick)
+        if given.only:
+            todo = {given.only: todo[given.only]}
+        machine = Machine.now()
+        sections = _measured(todo)
+    versions = [line for one in environments.ALL for line in one.versions()]
+    if given.only or given.quick:
+        report.write(Path("/dev/stdout"), machine, versions, sections)
+    else:
+        report.write(HERE / "RESULTS.md", machine, versions, sections)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure side by side.")
+    parser.add_argument("--quick", action="store_true", help="shorter turns; printed, not written")
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--store", type=Path, default=Path.cwd(), help="the disk to write to")
+    return parser.parse_args()
+
+
+def _measured(todo: dict[str, Part]) -> list[Section]:
+    """Every section, with a bar on stderr that is drawn between turns, never during one."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console, everywhere = Console(stderr=True), os.sched_getaffinity(0)
+    with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
+        making = progress.add_task("environments", total=len(environments.ALL))
+        tasks = {name: progress.add_task(name, total=part.steps) for name, part in todo.items()}
+        for one in environments.ALL:
+            one.make()
+            progress.update(making, advance=1, refresh=True)
+        sections = []
+        for name, part in todo.items():
+            sections.append(
+                part.measure(partial(progress.update, tasks[name], advance=1, refresh=True))
+            )
+            os.sched_setaffinity(0, everywhere)
+        return sections
+
+
+if __name__ == "__main__":
+    main()

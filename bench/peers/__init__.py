@@ -1,0 +1,1 @@
+"""What people would use instead, each as a process of its own that takes its turn when told to."""
