@@ -9,6 +9,7 @@ from llr.eta_status import of as judged
 from service.replies import Answer
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
+from service.sessions.shelf import Shelf
 
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},
@@ -48,6 +49,7 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         "dim": learner.dim if learner else config.dim,
         "kept": session.shelf.waiting,
         "status": session.status,
+        "labels": labels(session.shelf),
         "retained": retained(session),
         "relearning": session.relearning and session.relearning.shown(session.t),
         "config": config.model_dump(),
@@ -56,6 +58,12 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
     return shown | numbers(learner, theta) | eta_status(learner.eta_status)
+
+
+def labels(shelf: Shelf) -> dict[str, int] | None:
+    """What became of predictions with an id; None if there were none."""
+    counts = {"waiting": shelf.waiting, **shelf.counts._asdict()}
+    return counts if any(counts.values()) else None
 
 
 def retained(session: Session) -> dict[str, Any] | None:

@@ -55,6 +55,11 @@ def needed(method: str, path: str) -> Role:
     return Role.ADMIN
 
 
+KINDS = ("application/json",)
+LABEL_KINDS = ("application/json", "application/x-ndjson")
+"""What a body may be, and what one of labels may be."""
+
+
 class Front:
     """Wraps the app; samples go straight to `ingest`, past routers, WebSockets to `sockets`."""
 
@@ -105,8 +110,9 @@ class Front:
     async def _serve_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._context.room() as room:
             body = await room.body(scope, receive)
-            if body and not _is_json(scope["headers"]):
-                raise Problem("unsupported-type", "send application/json")
+            kinds = LABEL_KINDS if scope["path"].endswith("/labels") else KINDS
+            if body and _kind(scope["headers"]) not in kinds:
+                raise Problem("unsupported-type", f"send {' or '.join(kinds)}")
             await self._app(scope, _replay(body, receive), send)
 
     def _account(self, scope: Scope, answer: Answer, seconds: float) -> None:
@@ -122,9 +128,10 @@ class Front:
             log.log(level, "request", extra=told | about)
 
 
-def _is_json(headers: list[tuple[bytes, bytes]]) -> bool:
+def _kind(headers: list[tuple[bytes, bytes]]) -> str:
+    """What a body says it is."""
     kind = dict(headers).get(b"content-type", b"")
-    return kind.partition(b";")[0].strip().lower() == b"application/json"
+    return kind.partition(b";")[0].strip().lower().decode("latin-1")
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

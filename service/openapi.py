@@ -108,7 +108,11 @@ LABELS = {
                 "one label": {"value": {"id": "order-17", "y": 1.0}},
                 "many": {"value": [{"id": "a", "y": 1.0}, {"id": "b", "y": 0.0}]},
             },
-        }
+        },
+        "application/x-ndjson": {
+            "schema": {"type": "string", "description": "A label a line."},
+            "examples": {"two labels": {"value": '{"id":"a","y":1}\n{"id":"b","y":0}\n'}},
+        },
     },
 }
 

@@ -54,6 +54,14 @@ class Retained(BaseModel):
     complete: bool = Field(description="Whether they are all it has learnt.")
 
 
+class LateLabels(BaseModel):
+    """How many labels of predictions with an id are yet to come, came, and did not in time."""
+
+    waiting: int
+    learnt: int
+    expired: int
+
+
 class Relearning(BaseModel):
     """How far a what-if is."""
 
@@ -74,6 +82,7 @@ class SessionState(Numbers):
     status: str = Field(
         description="`ok`, `diverged` after a batch refused for it, `stopped` for a what-if."
     )
+    labels: LateLabels | None = Field(None, description="Only if there were late labels.")
     retained: Retained | None = Field(None, description="Only with `retain`.")
     relearning: Relearning | None = Field(None, description="Only of a fork with `relearn`.")
     eta_status: EtaStatus
@@ -123,6 +132,15 @@ class Prediction(BaseModel):
     predictions: Any = Field(description="One for a single row, a list for many.")
 
 
+class PastLabels(BaseModel):
+    """Late labels as columns, in the order in which they were learnt."""
+
+    t: list[int] = Field(description="Samples learnt before it was.")
+    at: list[int] = Field(description="When it was learnt, in milliseconds since 1970.")
+    predicted_t: list[int] = Field(description="Samples learnt when its x was predicted for.")
+    predicted_at: list[int] = Field(description="When that was, in milliseconds since 1970.")
+
+
 class Past(BaseModel):
     """The past as columns, oldest first."""
 
@@ -134,6 +152,9 @@ class Past(BaseModel):
     regret: list[float] | None
     theta: list[list[float]]
     coordinates: list[int]
+    labels: PastLabels | None = Field(
+        None, description="The last late labels, as long as their ids are known."
+    )
 
 
 class Snapshot(BaseModel):

@@ -302,6 +302,62 @@ def test_the_first_kept_row_tells_the_width_until_a_sample_does(client: TestClie
     assert label(client, {"id": "b", "y": 1.0}).json()["t"] == 2
 
 
+NDJSON = {"content-type": "application/x-ndjson; charset=utf-8"}
+
+
+def test_labels_may_come_one_a_line_and_are_told_by_their_lines(client: TestClient) -> None:
+    predict(client, x=ROWS[:3], ids=["a", "b", "c"])
+    path = f"{DEMO}/labels"
+    unknown = b'{"id": "a", "y": 1}\n\n{"id": "z", "y": 2}\n'
+    refused = client.post(path, content=unknown, headers=NDJSON)
+    assert refused.status_code == 404
+    [error] = refused.json()["errors"]
+    assert (error["line"], error["pointer"], error["id"]) == (3, "/id", "z")
+    wrong = client.post(path, content=b'{"id": "a", "y": 1}\n{"id": "b"}\n{', headers=NDJSON)
+    assert (wrong.status_code, [e["line"] for e in wrong.json()["errors"]]) == (422, [2, 3])
+    assert client.get(DEMO).json()["t"] == 0
+    body = b'{"id": "c", "y": 1}\r\n\n{"id": "a", "y": 2}'
+    assert client.post(path, content=body, headers=NDJSON).json()["accepted"] == 2
+    assert state(client) == replay((ROWS[2], 1.0), (ROWS[0], 2.0))
+    assert client.post(path, content=b"\n \n", headers=NDJSON).status_code == 422
+    text = client.post(path, content=b"a", headers={"content-type": "text/plain"})
+    assert (text.status_code, "x-ndjson" in text.json()["detail"]) == (415, True)
+
+
+def test_history_tells_when_labels_were_predicted_for_and_learnt(
+    tmp_path: Path, clock: Clock
+) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path / 'times.db'}")
+    with TestClient(App(settings, clock)) as client:
+        client.put(DEMO, json=CONFIG)
+        assert client.get(f"{DEMO}/history").json()["labels"] is None
+        start = int(1000 * clock.seconds)
+        predict(client, x=ROWS[0], id="a")
+        client.post(f"{DEMO}/samples", json={"x": ROWS[3], "y": 1.0})
+        clock.seconds += 2
+        predict(client, x=ROWS[1:3], ids=["b", "c"])
+        clock.seconds += 3
+        label(client, labels(c=1.0, a=0.5))
+        told = {
+            "t": [1, 2],
+            "at": [start + 5000] * 2,
+            "predicted_t": [1, 0],
+            "predicted_at": [start + 2000, start],
+        }
+        assert client.get(f"{DEMO}/history").json()["labels"] == told
+        counts = {"waiting": 1, "learnt": 2, "expired": 0}
+        assert client.get(DEMO).json()["labels"] == counts
+    with TestClient(App(settings, clock)) as client:
+        assert client.get(f"{DEMO}/history").json()["labels"] == told
+        clock.seconds += DAY
+        predict(client, x=ROWS[0], id="d")
+        assert client.get(f"{DEMO}/history").json()["labels"] is None, "forgotten with its ids"
+        counts = {"waiting": 1, "learnt": 2, "expired": 1}
+        assert client.get(DEMO).json()["labels"] == counts
+    with TestClient(App(settings, clock)) as client:
+        assert client.get(DEMO).json()["labels"] == counts
+
+
 def test_a_session_without_dim_may_begin_with_late_labels(client: TestClient) -> None:
     client.delete(DEMO)
     client.put(DEMO, json={"model": "linear"})
@@ -435,7 +491,7 @@ def test_that_a_label_was_learnt_is_stored_with_what_was_learnt(
     assert isinstance(kept, Keep)
     assert isinstance(learnt, Append)
     assert [name for name, _ in kept.kept] == ["a", "b"]
-    [(name, row)] = learnt.kept
-    assert (name, row and row.learnt) == ("a", True)
+    [(name, row), counts] = learnt.kept
+    assert (name, row and row.learnt, counts[0]) == ("a", True, "")
     assert "llr_kept_total 2.0" in metrics
     assert "llr_labels_total 1.0" in metrics

@@ -1,6 +1,7 @@
 import tracemalloc
 
-from service.sessions.shelf import Shelf, cost, holds, mark
+from service.sessions.moments import Moment, Passed, digest, learnt, waiting
+from service.sessions.shelf import Counts, Shelf, cost, holds
 from service.stores.store import Kept
 
 X = Kept(100, False, b"x" * 16)
@@ -61,7 +62,37 @@ def test_ids_that_come_and_go_leave_nothing_behind() -> None:
 
 
 def test_an_x_is_known_again_before_and_after_it_was_learnt() -> None:
-    for row in (X, Kept(100, True, mark(X.blob))):
+    for row in (X, Kept(100, True, digest(X.blob))):
         assert holds(row, X.blob)
         assert not holds(row, b"y" * 16)
-    assert len(mark(bytes(10**6))) == 16
+    assert len(digest(bytes(10**6))) == 16
+
+
+def test_when_it_was_predicted_and_learnt_is_kept_beside_it() -> None:
+    x, first, second = b"x" * 16, Moment(3, 1000), Moment(9, 5000)
+    shelf = Shelf({"a": Kept(7, False, waiting(x, first)), "old": Kept(7, False, x)})
+    assert [row and row.blob for row in map(shelf.get, ("a", "old"))] == [x, x]
+    assert shelf.passed(9) == []
+    for name in ("a", "old"):
+        blob = learnt(shelf.stored(name).blob, second)
+        shelf.put(((name, Kept(9, True, blob)),))
+        assert holds(shelf.stored(name), x)
+    assert shelf.passed(9) == [Passed(first, second)]
+    assert cost("a", shelf.stored("a")) == cost("a", Kept(0, False, x))
+
+
+def test_the_last_labels_are_told_in_the_order_they_were_learnt() -> None:
+    shelf = Shelf({})
+    for t in range(20):
+        blob = learnt(waiting(b"", Moment(0, 0)), Moment(t, 5))
+        shelf.put(((f"{t}", Kept(9, True, blob)), (f"w{t}", Kept(9, False, b""))))
+    assert [each.learnt.t for each in shelf.passed(5)] == [15, 16, 17, 18, 19]
+
+
+def test_how_many_came_and_how_many_did_not_is_counted() -> None:
+    shelf = Shelf({"a": X})
+    shelf.put(shelf.counted(learnt=3))
+    shelf.put(shelf.counted(expired=2))
+    again = Shelf(dict(shelf.counted(learnt=1)))  # type: ignore[arg-type]
+    assert (shelf.counts, again.counts) == (Counts(3, 2), Counts(4, 2))
+    assert (again.nbytes, again.first_due, again.known_longest(9)) == (0, None, [])

@@ -74,6 +74,15 @@ class Retained:
 
 
 @dataclass(frozen=True, slots=True)
+class LateLabels:
+    """How many labels of predictions with an id are yet to come, came, and did not in time."""
+
+    waiting: int
+    learnt: int
+    expired: int
+
+
+@dataclass(frozen=True, slots=True)
 class Relearning:
     """How far a what-if is with another session's samples; done when it has learnt all of them.
 
@@ -110,6 +119,7 @@ class State:
         eta_status: what the step size is doing, with a line of advice.
         intercept: the constant term beside theta, one a class; None without one.
         kept: how many x wait for their late labels.
+        labels: what became of predictions with an id; None if there were none.
         retained: how much of its samples it keeps; None without `retain`.
         relearning: how far it is, if it was forked with `relearn`.
     """
@@ -129,6 +139,7 @@ class State:
     eta_status: EtaStatus | None = None
     intercept: Any = None
     kept: int = 0
+    labels: LateLabels | None = None
     retained: Retained | None = None
     relearning: Relearning | None = None
 
@@ -149,7 +160,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The past as columns, oldest first; `theta` has a list of `coordinates` for each t."""
+    """The past as columns, oldest first; `theta` has a list of `coordinates` for each t.
+
+    `labels` are the last late ones: `t` and `at` (in ms) when they were learnt, `predicted_t`
+    and `predicted_at` when their x was predicted for; None if there were none.
+    """
 
     name: str
     t: list[int]
@@ -159,6 +174,7 @@ class History:
     regret: list[float] | None
     theta: list[list[float]]
     coordinates: list[int]
+    labels: dict[str, list[int]] | None = None
 
 
 def read(shape: type[T], members: Any) -> T:
@@ -188,6 +204,7 @@ PARTS: dict[str, type] = {
     "loss": Loss,
     "regret": Regret,
     "eta_status": EtaStatus,
+    "labels": LateLabels,
     "retained": Retained,
     "relearning": Relearning,
 }

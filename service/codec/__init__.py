@@ -7,7 +7,7 @@ no samples, `too-large` (413) for a line beyond the limit.
 """
 
 from service.codec.json import decode_json, decode_rows
-from service.codec.labels import Labels, decode_labels
+from service.codec.labels import Labels, decode_label_lines, decode_labels
 from service.codec.lines import Block, LineSplitter
 from service.codec.log import pack_samples, unpack_samples
 from service.codec.ndjson import decode_ndjson
@@ -22,6 +22,7 @@ __all__ = [
     "Query",
     "Samples",
     "decode_json",
+    "decode_label_lines",
     "decode_labels",
     "decode_ndjson",
     "decode_npy",

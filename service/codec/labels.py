@@ -1,4 +1,4 @@
-"""Label bodies: one label with its id, or a list of them."""
+"""Label bodies: one label with its id, a list of them, or one a line."""
 
 import re
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from service.codec.faults import name_of
 ID = re.compile(r"[\x21-\x7e]{1,128}")
 """What an id may be."""
 
+BLANK = b" \t\r"
 KEPT_ALREADY = "x was kept with its prediction: send id and y"
 
 
@@ -20,11 +21,13 @@ class Labels(NamedTuple):
         ids: the id each is for.
         y: the labels.
         single: whether it was one label without a list around it.
+        lines: the number of each one's line, if it came in lines.
     """
 
     ids: list[str]
     y: Vector
     single: bool
+    lines: list[int] | None = None
 
 
 class LabelInspector(Inspector):
@@ -42,9 +45,10 @@ class LabelInspector(Inspector):
         for i, each in enumerate([value] if self.single else value):
             if self.faults.full:
                 return
-            self._label(each, "" if self.single else f"/{i}")
+            self.label(each, "" if self.single else f"/{i}")
 
-    def _label(self, value: Any, pointer: str) -> None:
+    def label(self, value: Any, pointer: str = "") -> None:
+        """One label."""
         if type(value) is dict and "x" in value:
             self.faults.add(f"{pointer}/x", KEPT_ALREADY)
         elif self._object(value, pointer, ("id", "y")) and value.keys() == {"id", "y"}:
@@ -72,3 +76,23 @@ def decode_labels(body: bytes) -> Labels:
     inspector.read(body, inspector.body)
     y = inspector.samples().y
     return Labels(inspector.ids, y, inspector.single)
+
+
+def decode_label_lines(body: bytes) -> Labels:
+    r"""The labels of an `application/x-ndjson` body; blank lines count but hold none.
+
+    >>> decode_label_lines(b'{"id": "a", "y": 1}\n\n{"id": "b", "y": 0.5}').lines
+    [1, 3]
+    """
+    inspector, numbers = LabelInspector(), list[int]()
+    for number, line in enumerate(body.split(b"\n"), 1):
+        if inspector.faults.full:
+            break
+        inspector.faults.line = number
+        if text := line.strip(BLANK):
+            inspector.read(text, inspector.label)
+            numbers.append(number)
+    if not numbers:
+        inspector.faults.add("", "has no labels")
+    y = inspector.samples().y
+    return Labels(inspector.ids, y, False, numbers)

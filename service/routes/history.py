@@ -9,6 +9,7 @@ from llr import History, Learner
 from service.context import Named
 from service.problems import Problem
 from service.schemas import Past
+from service.sessions.moments import Passed
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 SHOWN = 8
@@ -37,6 +38,19 @@ async def history(
         "regret": None if past.regret is None else past.regret[rows].tolist(),
         "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
         "coordinates": coordinates,
+        "labels": _labels(session.shelf.passed(points)),
+    }
+
+
+def _labels(last: list[Passed]) -> dict[str, list[int]] | None:
+    """The last late labels as columns; None if none are known."""
+    if not last:
+        return None
+    return {
+        "t": [each.learnt.t for each in last],
+        "at": [each.learnt.at for each in last],
+        "predicted_t": [each.predicted.t for each in last],
+        "predicted_at": [each.predicted.at for each in last],
     }
 
 

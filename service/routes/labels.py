@@ -1,11 +1,13 @@
 """`POST /v1/sessions/{name}/labels`: learn from the x kept under an id, once."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from service import answers
-from service.codec import decode_labels
+from service.codec import Labels, decode_label_lines, decode_labels
 from service.context import Here, Name
 from service.problems import Problem
 from service.routes.asked import asked_of
@@ -14,6 +16,7 @@ from service.sessions import late
 from service.sessions.present import stored, upon
 from service.sessions.waiting import in_thread_if_long
 
+NDJSON = "application/x-ndjson"
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
 
 
@@ -31,15 +34,30 @@ async def label(name: Name, here: Here, request: Request) -> Response:
         detail = "labels are numbered by their ids: leave producer and seq out"
         raise Problem("invalid", detail, [{"parameter": "producer", "detail": detail}])
     body = await request.body()
-    labels = await in_thread_if_long(body, decode_labels, body)
+    labels = await in_thread_if_long(body, _decoder(request), body)
     learn = partial(late.label, labels, asked.if_match, asked.predictions)
     try:
         learnt = await upon(here.sessions, session, learn, stored)
     except Problem as problem:
-        for error in problem.errors if labels.single else ():
-            error["pointer"] = error["pointer"].removeprefix("/0")
+        for error in problem.errors:
+            _place(error, labels)
         raise
     here.noted(session, labels.y.size, learnt.accepted)
     told = answers.of_learning(session, learnt, asked.theta)
     etag = {"ETag": f'"{learnt.learner.t}"'}
     return Response(told, headers=etag, media_type="application/json")
+
+
+def _decoder(request: Request) -> Callable[[bytes], Labels]:
+    """How the body is to be read; JSON unless it says that it comes in lines."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return decode_label_lines if kind == NDJSON else decode_labels
+
+
+def _place(error: dict[str, Any], labels: Labels) -> None:
+    """Tell the place of a fault as the body has it: by line, or without a list around it."""
+    _, place, *rest = error.get("pointer", "").split("/")
+    if place.isdigit() and (labels.single or labels.lines is not None):
+        error["pointer"] = "".join(f"/{step}" for step in rest)
+        if labels.lines is not None:
+            error["line"] = labels.lines[int(place)]

@@ -1,5 +1,6 @@
 """`POST /v1/sessions/{name}/predict`: predict without learning; with an id, x is kept for later."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
@@ -18,6 +19,7 @@ from service.sessions.present import upon
 from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
+Keep = Callable[[Session], Awaitable[int]]
 ALONE = {"/ids/0": "/id", "/x/0": "/x"}
 """Where the first of many stands if it comes alone."""
 
@@ -31,16 +33,17 @@ ALONE = {"/ids/0": "/id", "/x/0": "/x"}
 async def predict(session: Named, here: Here, caller: Caller, request: Request) -> Response:
     """A mean or probability for a row of features, or for many; with an id x is kept."""
     body = await request.body()
-    query, answer = await in_thread_if_long(body, _predicted, session, body, here.settings.max_dim)
+    work = (session, body, here.settings.max_dim)
+    query, t, answer = await in_thread_if_long(body, _predicted, *work)
     if query.ids:
         require(caller.role, Role.WRITE)
         rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
-        await _kept(session, here, query, rows)
+        await _kept(session, here, query, partial(late.keep, query.ids, rows, t))
     return Response(answer, media_type="application/json")
 
 
-def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, bytes]:
-    """The whole answer. What is published never changes: another thread may read it."""
+def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int, bytes]:
+    """At which t, and the answer. What is published never changes: another thread may read it."""
     query = decode_query(body, session.config.features)
     learner = session.published
     if learner is None:
@@ -55,13 +58,13 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, byte
     if query.rows is not None and query.single:
         predictions = predictions[0]
     members = {"name": session.name, "t": learner.t, "predictions": predictions}
-    return query, to_json(members, inf_nan_mode="null")
+    return query, learner.t, to_json(members, inf_nan_mode="null")
 
 
-async def _kept(session: Session, here: Context, query: Query, rows: list[bytes]) -> None:
+async def _kept(session: Session, here: Context, query: Query, keep: Keep) -> None:
     """Keep the rows; what is wrong with one is told by its place in the body."""
     try:
-        await upon(here.sessions, session, partial(late.keep, query.ids, rows), bool)
+        await upon(here.sessions, session, keep, bool)
     except Problem as problem:
         for error in problem.errors if query.single else ():
             error["pointer"] = ALONE.get(error["pointer"], error["pointer"])

@@ -16,6 +16,7 @@ from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh, Learnt
 from service.sessions.matching import first_labels, new_rows, samples_of, width_of
+from service.sessions.moments import Moment
 from service.sessions.waiting import durable
 from service.stores.store import Shelved
 
@@ -23,19 +24,20 @@ log = logging.getLogger("service")
 UNFIT = ("diverged", "invalid")
 
 
-async def keep(ids: Sequence[str], rows: Sequence[bytes], session: Session) -> int:
+async def keep(ids: Sequence[str], rows: Sequence[bytes], t: int, session: Session) -> int:
     """Keep rows under ids, all or none; returns how many are new, when they are durable.
 
     Args:
         ids: an id a row. One that is kept already may come again with the same row.
         rows: as `matching.rows_of` makes them.
+        t: how many samples the prediction knew of.
         session: whose they are.
     """
     now = session.now()
     with session.turns.attended():
         async with session.turns.line():
             await _sweep(session, now)
-            new = new_rows(session, ids, rows, now)
+            new = new_rows(session, ids, rows, Moment(t, now))
             commit = session.keep(new) if new else session.journal.last
         if commit is not None:
             await durable(commit)
@@ -73,6 +75,8 @@ async def _sweep(session: Session, now: int) -> None:
     while ids := session.shelf.due(now):
         forgotten: Shelved = tuple((name, None) for name in ids)
         rows = [kept.blob for kept in map(session.shelf.get, ids) if kept and not kept.learnt]
+        if rows:
+            forgotten += session.shelf.counted(expired=len(rows))
         fresh = _by_default(session, rows, forgotten)
         try:
             if fresh is None:

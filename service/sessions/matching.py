@@ -10,7 +10,8 @@ from service.codec import Labels, Samples
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh, Pending
-from service.sessions.shelf import cost, holds, mark
+from service.sessions.moments import Moment, learnt, waiting
+from service.sessions.shelf import cost, holds
 from service.stores.store import Kept, Shelved
 
 NUMBER = np.dtype("<f8")
@@ -37,14 +38,17 @@ def width_of(session: Session, rows: Sequence[bytes]) -> int:
     return len(rows[0] if first is None else first.blob)
 
 
-def new_rows(session: Session, ids: Sequence[str], rows: Sequence[bytes], now: int) -> Shelved:
+def new_rows(
+    session: Session, ids: Sequence[str], rows: Sequence[bytes], predicted: Moment
+) -> Shelved:
     """What is to be kept: all that is not kept yet. A Problem if not all of it can be."""
+    now = predicted.at
     session.check()
     new, taken, until = dict[str, Kept](), list[int](), now + session.label_ms
     for place, (name, row) in enumerate(zip(ids, rows, strict=True)):
         known = new.get(name) or session.shelf.get(name)
         if known is None:
-            new[name] = Kept(until, False, row)
+            new[name] = Kept(until, False, waiting(row, predicted))
         elif not holds(known, row):
             taken.append(place)
     if taken:
@@ -74,10 +78,19 @@ def first_labels(
         return session.nothing_new(labels.y.size)
     places = list(fresh.values())
     _check_found(session, labels, found, places)
-    until = now + session.label_ms
-    learnt = [Kept(until, True, mark(row)) for row in found]
-    kept_on = tuple(zip(fresh, learnt, strict=True))
+    kept_on = _learnt(session, [*fresh], now)
     return Fresh(samples_of(found, labels.y[places]), places, None, kept_on)
+
+
+def _learnt(session: Session, names: Sequence[str], now: int) -> Shelved:
+    """What is kept of those that are learnt now, one after the other."""
+    t, until = session.ahead.t if session.ahead else 0, now + session.label_ms
+    blobs = [session.shelf.stored(name).blob for name in names]
+    rows = [
+        (name, Kept(until, True, learnt(blob, Moment(t + i, now))))
+        for i, (name, blob) in enumerate(zip(names, blobs, strict=True))
+    ]
+    return (*rows, *session.shelf.counted(learnt=len(names)))
 
 
 def _check_width(session: Session, rows: Sequence[bytes]) -> None:

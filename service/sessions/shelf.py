@@ -1,9 +1,15 @@
-"""What a session keeps under ids: x until its label comes, then that it came."""
+"""What a session keeps under ids: x until its label comes, then that it came.
+
+Under the empty id, which nobody can give, it keeps how many labels came and how many did not.
+"""
 
 import heapq
 from collections.abc import Mapping
-from hashlib import blake2b
+from itertools import islice
+from struct import Struct
+from typing import NamedTuple
 
+from service.sessions.moments import DIGEST, Passed, digest, passed, x_of
 from service.stores.store import Kept, Shelved
 
 OVERHEAD = 400
@@ -16,12 +22,24 @@ MOST_DUE = 1_000_000
 """Bytes of what has expired that are dealt with at a time."""
 
 
+COUNTS, NEVER = "", 2**63 - 1
+_COUNTS = Struct("<qq")
+
+
+class Counts(NamedTuple):
+    """Labels of a session that came and were learnt, and those that did not come in time."""
+
+    learnt: int = 0
+    expired: int = 0
+
+
 class Shelf:
     """What is kept, by id, and in the order in which it expires.
 
     Attributes:
         nbytes: how much memory it takes, roughly.
         waiting: how many ids wait for their label.
+        counts: how many have stopped waiting.
 
     >>> shelf = Shelf({"a": Kept(expires=5, learnt=False, blob=b"x")})
     >>> shelf.due(4), shelf.due(5)
@@ -32,16 +50,36 @@ class Shelf:
         self._kept: dict[str, Kept] = {}
         self._expiring: list[tuple[int, str]] = []
         self.nbytes = self.waiting = 0
+        self.counts = Counts()
         ordered = sorted(kept.items(), key=lambda item: item[1].expires)
         self.put(tuple(ordered))
 
     def get(self, name: str) -> Kept | None:
-        """What is kept under an id, None if nothing is."""
-        return self._kept.get(name)
+        """What is kept under an id, None if nothing is. While it waits its blob is x alone."""
+        row = self._kept.get(name)
+        return row if row is None or row.learnt else row._replace(blob=x_of(row.blob))
+
+    def stored(self, name: str) -> Kept:
+        """What is kept under an id that is known, as the store has it."""
+        return self._kept[name]
+
+    def counted(self, learnt: int = 0, expired: int = 0) -> Shelved:
+        """What is to be kept when so many more have come, or expired."""
+        counts = _COUNTS.pack(self.counts.learnt + learnt, self.counts.expired + expired)
+        return ((COUNTS, Kept(NEVER, True, counts)),)
+
+    def passed(self, most: int) -> list[Passed]:
+        """When the last labels were predicted for and learnt, the first of them first."""
+        known = (passed(row.blob) for row in reversed(self._kept.values()) if row.learnt)
+        last = islice((each for each in known if each is not None), most)
+        return sorted(last, key=lambda each: each.learnt.t)
 
     def put(self, shelved: Shelved) -> None:
         """Keep and forget."""
         for name, row in shelved:
+            if name == COUNTS:
+                self.counts = Counts(*_COUNTS.unpack(row.blob)) if row else Counts()
+                continue
             self._count(name, self._kept.pop(name, None), -1)
             if row is not None:
                 self._kept[name] = row
@@ -79,7 +117,8 @@ class Shelf:
     @property
     def first(self) -> Kept | None:
         """Something that waits for its label, None if nothing does."""
-        return next((row for row in self._kept.values() if not row.learnt), None)
+        found = next((name for name, row in self._kept.items() if not row.learnt), None)
+        return None if found is None else self.get(found)
 
     @property
     def first_due(self) -> int | None:
@@ -94,14 +133,10 @@ class Shelf:
 
 def cost(name: str, row: Kept) -> int:
     """The bytes that are kept under an id, roughly."""
-    return OVERHEAD + len(name) + len(row.blob)
+    of_x = row.blob[:DIGEST] if row.learnt else x_of(row.blob)
+    return OVERHEAD + len(name) + len(of_x)
 
 
-def mark(blob: bytes) -> bytes:
-    """What is left of an x once it is learnt: enough to tell it from another."""
-    return blake2b(blob, digest_size=16).digest()
-
-
-def holds(row: Kept, blob: bytes) -> bool:
+def holds(row: Kept, x: bytes) -> bool:
     """Whether a row is about this very x."""
-    return row.blob == (mark(blob) if row.learnt else blob)
+    return row.blob[:DIGEST] == digest(x) if row.learnt else x_of(row.blob) == x
