@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test check serve torture bench regret rehearse clean
+.PHONY: demo test check serve torture model bench regret rehearse clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -20,7 +20,11 @@ serve: .venv/run
 
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
 torture: .venv/dev
-	$(BIN)/python -m tests.torture $(TORTURE)
+	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
+
+# every history of the protocol of replicas, within bounds
+model: .venv/dev
+	PYTHONPATH=tests $(BIN)/python -m protocol
 
 # the Dockerfile's instructions in a scratch folder, where there is no engine to build it
 rehearse: .venv/dev

@@ -1,7 +1,9 @@
 """Two services on one store: whichever is asked, it answers as if it were the only one."""
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,6 +14,7 @@ from starlette.testclient import TestClient
 from llr import Learner
 from service.app import App
 from service.settings import Settings
+from service.stores.store import Change, Conflict, Written
 
 DEMO = "/v1/sessions/demo"
 SAMPLES, LABELS, PREDICT = f"{DEMO}/samples", f"{DEMO}/labels", f"{DEMO}/predict"
@@ -79,6 +82,48 @@ def test_reads_are_not_older_than_what_the_other_acknowledged(pair: Pair) -> Non
         assert pair.there.get(f"{DEMO}/history").json()["t"][-1] == t
         assert pair.there.get(f"{DEMO}/snapshot").json()["t"] == t
         assert pair.there.get("/v1/sessions").json()["sessions"][0]["t"] == t
+
+
+class Held(SharedMemory):
+    """What it stores is not told while it is held."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = threading.Event()
+        self.let_go.set()
+        self.stored = threading.Event()
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        results = super().write(group)
+        self.stored.set()
+        assert self.let_go.wait(20)
+        return results
+
+
+def test_a_read_waits_for_what_is_stored_and_was_told_by_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = Held()
+    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    settings = Settings(store="memory:")
+    with (
+        TestClient(App(settings)) as here,
+        TestClient(App(settings)) as there,
+        ThreadPoolExecutor() as threads,
+    ):
+        here.put(DEMO, json=GAUSSIAN)
+        store.let_go.clear()
+        store.stored.clear()
+        sent = threads.submit(learn, here, 1.0, producer="p", seq=0)
+        assert store.stored.wait(20)
+        again = learn(there, 1.0, producer="p", seq=0).json()
+        assert (again["t"], again["duplicate"]) == (1, True)
+        read = threads.submit(here.get, DEMO)
+        with pytest.raises(TimeoutError):
+            read.result(timeout=0.2)
+        store.let_go.set()
+        assert read.result().json()["t"] == 1
+        assert sent.result().json()["accepted"] == 1
 
 
 def test_a_producer_may_change_from_one_to_the_other(pair: Pair) -> None:

@@ -266,6 +266,7 @@ class Session:
     def _committed(self, learner: Learner | None, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""
         if isinstance(outcome, Written):
+            self.journal.hear()
             self._publish(learner)
         else:
             self.drop()

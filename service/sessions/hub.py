@@ -96,6 +96,7 @@ class Hub:
             return False
         head = await self._stored(self._heads.of(session.name))
         if head and head.session == session.id and session.journal.knows(head.stamp):
+            await session.journal.heard(head.stamp)  # others may have told somebody already
             return session.gone
         self._drop(session)
         return True

@@ -1,5 +1,6 @@
 """What a session writes to the store: samples, now and then its state, what it keeps."""
 
+from contextlib import suppress
 from secrets import randbits
 from typing import Any
 
@@ -8,7 +9,7 @@ from service.codec import Samples, pack_samples
 from service.sessions.batch import Fresh
 from service.sessions.committer import Committer, Receipt
 from service.sessions.retention import Retention
-from service.stores.store import Append, Fence, Keep, Replace, Shelved, Stored
+from service.stores.store import Append, Fence, Keep, Replace, Shelved, Stored, StoreError
 
 
 def new_stamp() -> int:
@@ -34,7 +35,7 @@ class Journal:
         self._tail = sum(len(entry.blob) for entry in stored.tail)
         self.retention = retention
         self._start = self._last = stored.stamp
-        self._own = self._first = new_stamp()
+        self._own = self._first = self._heard = new_stamp()
         self.last: Receipt[Any] | None = None
 
     def knows(self, stamp: int) -> bool:
@@ -44,6 +45,16 @@ class Journal:
         only if nothing of others came between.
         """
         return stamp == self._start or self._first < stamp <= self._own
+
+    def hear(self) -> None:
+        """The first change of which that was not known is stored."""
+        self._heard += 1
+
+    async def heard(self, stamp: int) -> None:
+        """Wait until it is known here what the store says of a change, if it is of this copy."""
+        if self._heard < stamp <= self._own and self.last is not None:
+            with suppress(StoreError):
+                await self.last.wait()
 
     def learnt(self, learner: Learner, at: int, fresh: Fresh) -> Receipt[Any]:
         """Queue the smaller of the samples and the state; a snapshot when the tail is long."""

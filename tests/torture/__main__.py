@@ -1,4 +1,4 @@
-"""`python -m tests.torture`: the long forms, with a table of what came of them.
+"""`python -m torture`, in `make torture`: the long forms, with a table of what came of them.
 
 Exits 1 if a promise was broken or something took too long, 2 if it was called wrongly.
 """
@@ -21,7 +21,7 @@ from .verdict import Harness, Verdict
 
 def asked(words: list[str] | None = None) -> argparse.Namespace:
     """What the command line asks for."""
-    parser = argparse.ArgumentParser("tests.torture", description=__doc__)
+    parser = argparse.ArgumentParser("torture", description=__doc__)
     rows = ", ".join(map(str, ROWS))
     parser.add_argument("--rows", help=f"which, separated by commas: {rows}", default="")
     parser.add_argument("--seed", type=int, default=1, help="of everything random")

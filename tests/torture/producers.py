@@ -27,20 +27,29 @@ class Producer:
         with suppress(*LOST):
             async with await Wire.open(port) as wire:
                 while not self.own.tally.faults:
-                    await self._lot.choice((self.own, self.part)).send(wire, self._lot)
+                    await self.send(wire)
+
+    async def send(self, wire: Wire) -> None:
+        """Send the next samples to one of the two."""
+        await self._lot.choice((self.own, self.part)).send(wire, self._lot)
 
 
 class Producers:
-    """Some of them, and what they know together."""
+    """Some of them, and what they know together.
+
+    Attributes:
+        all: each of them.
+        tally: what came of all they sent.
+    """
 
     def __init__(self, count: int, seed: int) -> None:
         self.tally = Tally()
-        self._all = [Producer(number, seed, self.tally) for number in range(count)]
+        self.all = [Producer(number, seed, self.tally) for number in range(count)]
 
     @property
     def lanes(self) -> Sequence[Lane]:
         """Every way a sample can go."""
-        return [lane for producer in self._all for lane in (producer.own, producer.part)]
+        return [lane for producer in self.all for lane in (producer.own, producer.part)]
 
     @property
     def samples(self) -> int:
@@ -54,7 +63,7 @@ class Producers:
 
     def start(self, port: int) -> list["asyncio.Task[None]"]:
         """Let all of them send."""
-        return [asyncio.create_task(producer.run(port)) for producer in self._all]
+        return [asyncio.create_task(producer.run(port)) for producer in self.all]
 
     async def settle(self, port: int) -> None:
         """Let each send what was not answered."""
@@ -64,11 +73,11 @@ class Producers:
 
     def compare(self, server: Server) -> None:
         """Compare every session with what its producers know."""
-        for producer in self._all:
+        for producer in self.all:
             producer.own.compare(server)
         snapshot = server.get(f"/v1/sessions/{SHARED}/snapshot")
         there = snapshot["producers"]
-        for producer in self._all:
+        for producer in self.all:
             producer.part.check(there.get(producer.part.producer, 0))
         self.tally.twice += max(0, snapshot["t"] - sum(there.values()))
         self.tally.lost += max(0, sum(there.values()) - snapshot["t"])

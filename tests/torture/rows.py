@@ -2,12 +2,15 @@
 
 from . import (
     corruption,
+    database_kills,
     full_disk,
     kills,
     many_sessions,
+    replica_kills,
     retries,
     slow_clients,
     soak,
+    stalls,
     stops,
     watchers,
     writers,
@@ -16,8 +19,11 @@ from .verdict import Harness
 
 ROWS: dict[int, Harness] = {
     1: Harness("a kill under load loses nothing and doubles nothing", "kills", 1000, 5, kills.run),
+    2: Harness("a replica killed loses nothing", "kills", 500, 2, replica_kills.run),
+    3: Harness("a database killed loses nothing", "kills", 50, 1, database_kills.run),
     6: Harness("a full disk loses nothing and is got over", "fills", 20, 1, full_disk.run),
     7: Harness("a damaged file serves nothing wrong", "damages", 1000, 15, corruption.run),
+    8: Harness("a replica that slept does no harm", "stops", 20, 1, stalls.run),
     9: Harness("many writers of one session are put in order", "races", 200, 3, writers.run),
     10: Harness("a batch sent again is applied once", "runs", 500, 0, retries.run),
     14: Harness("slow clients get 408 and hold up nobody", "clients", 500, 50, slow_clients.run),

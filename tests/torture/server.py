@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -34,7 +35,7 @@ class Server:
     """A running service on a free port of loopback.
 
     Args:
-        store: the SQLite file.
+        store: the SQLite file, or the URL of a store.
         variables: settings, as `LLR_` variables without the prefix.
         under: a command that runs the service, such as `nsenter`.
         wait: whether to return only when it listens.
@@ -42,7 +43,7 @@ class Server:
 
     def __init__(
         self,
-        store: Path,
+        store: Path | str,
         variables: dict[str, Any] | None = None,
         *,
         under: Sequence[str] = (),
@@ -50,8 +51,9 @@ class Server:
     ) -> None:
         given = {"LOG_LEVEL": "error"} | (variables or {})
         environment = os.environ | {f"LLR_{name}": str(value) for name, value in given.items()}
-        command = [sys.executable, "-m", "service", "--port", "0", "--store", f"sqlite:///{store}"]
-        self._said = store.with_name("stderr.txt").open("a+b")
+        url = store if isinstance(store, str) else f"sqlite:///{store}"
+        command = [sys.executable, "-m", "service", "--port", "0", "--store", url]
+        self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self._process = subprocess.Popen(  # noqa: S603
             [*under, *command],
             env=environment,
@@ -59,7 +61,14 @@ class Server:
             stderr=self._said,
             text=True,
         )
-        self.url = self._listening() if wait else ""
+        self.url = ""
+        if wait:
+            self.listen()
+
+    def listen(self) -> Self:
+        """Wait until it says where it listens. Raises `RefusedError` if it ends instead."""
+        self.url = self._listening()
+        return self
 
     @property
     def pid(self) -> int:

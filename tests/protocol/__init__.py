@@ -1,0 +1,8 @@
+"""The protocol of replicas as a small model, and a search through all it can do.
+
+Producers send numbered samples to replicas, wait or give up, and send again elsewhere. Replicas
+learn ahead of the store from a copy of the session, several samples at a time. The store takes
+changes in whatever order they reach it. Connections break before or after a change is stored,
+replicas crash, and what they had sent may still arrive. `Rules` say which precautions are taken;
+without one of them the search finds a history that breaks a promise.
+"""
