@@ -311,6 +311,50 @@ def test_a_session_is_forked_and_the_copy_is_shown(service: httpx.Client, page: 
     page.says("[data-stat=t]", "12")
 
 
+def test_a_what_if_is_forked_from_the_page_and_laid_over_its_source(
+    service: httpx.Client, page: Page
+) -> None:
+    page.open(made(service, "whole", 200, algorithm="sg/ag", retain=True))
+    page.says("[data-stat=retained]", "Keeps all its samples")
+    page.click("#fork")
+    page.write("dialog [data-at='/name']", "what-if")
+    page.choose("dialog [data-at='/algorithm']", "sg")
+    page.write("dialog [data-at='/eta0']", "0.01")
+    page.click("dialog [data-at='/relearn']")
+    page.says("dialog", "learns all samples anew in this way: what if?")
+    page.click("dialog .primary")
+    page.says("h1", "what-if")
+    page.says("[data-stat=relearning]", "200 samples of whole, learnt anew")
+    page.says("[data-stat=t]", "200")
+    page.click("[data-stat=relearning] a")
+    page.until("document.querySelectorAll('[data-chart=loss] .lines path[d]').length === 2")
+    assert page.run("location.hash") == "#/compare/whole,what-if"
+
+
+def test_a_what_if_that_stopped_says_why_and_one_that_cannot_be_is_not_offered(
+    service: httpx.Client, page: Page
+) -> None:
+    made(service, "steep", 20, algorithm="sg", retain=True)
+    fork = {"name": "steeper", "eta0": 1e200, "relearn": True}
+    service.post("/v1/sessions/steep/fork", json=fork).raise_for_status()
+    page.open(f"{service.base_url}#/s/steeper")
+    page.says("[data-stat=relearning]", "stopped after 0 of 20 samples")
+    page.says(".badge", "stopped")
+    page.open(made(service, "forgetful", 20))
+    page.click("#fork")
+    page.says("dialog", "Only of a session that keeps its samples")
+    assert page.run("document.querySelector(\"[data-at='/relearn']\").disabled") is True
+
+
+def test_late_labels_are_counted_on_the_page(service: httpx.Client, page: Page) -> None:
+    address = made(service, "patient", dim=2)
+    rows = {"x": [[1, 2], [2, 1], [0, 1]], "ids": ["a", "b", "c"]}
+    service.post("/v1/sessions/patient/predict", json=rows).raise_for_status()
+    service.post("/v1/sessions/patient/labels", json={"id": "b", "y": 1}).raise_for_status()
+    page.open(address)
+    page.says("[data-stat=labels]", "Late labels: 2 awaited, 1 learnt, 0 expired.")
+
+
 def test_deleting_asks_first_and_a_session_that_is_gone_says_so(
     service: httpx.Client, page: Page
 ) -> None:

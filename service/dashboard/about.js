@@ -3,13 +3,18 @@
 import { el } from "./dom.js";
 import { NOTHING } from "./format.js";
 
+const BADGES = {
+  diverged: "diverged: the last batch was refused",
+  stopped: "stopped: it did not learn all it was forked for",
+};
+
 /** The parts of the line. An algorithm without a base has no use for a first step size. */
 export function aboutSession({ model, algorithm, dim, status, config }, { models, algorithms }) {
   const size = named(models, model).features ? `dim ${dim ?? NOTHING}` : null;
   const step = named(algorithms, algorithm).needs_eta0 ? `eta0 ${config.eta0}` : null;
   const facts = [model, algorithm, size, step].filter(Boolean).join(" · ");
-  const words = "diverged: the last batch was refused";
-  return [facts, " ", status === "diverged" ? el("strong", { class: "badge" }, words) : null];
+  const words = BADGES[status];
+  return [facts, " ", words ? el("strong", { class: "badge" }, words) : null];
 }
 
 /** The entry of a name among those of the catalogue. */

@@ -8,6 +8,8 @@ import { choice, Field, line, NAMING, optionField, sentence } from "./fields.js"
 import { problemBox } from "./problem.js";
 import { toSession } from "./router.js";
 
+const KEPT = "So that forks can learn them anew, by another algorithm: what if?";
+
 /** Ask for a config and create a session of it; resolves to its name, or to null. */
 export async function createSession({ api, catalog }) {
   const form = new Form(await catalog());
@@ -29,6 +31,9 @@ class Form {
     this.dim = new Field("/dim", "Features (dim)", line("from the first sample", "numeric"));
     this.eta0 = new Field("/eta0", "First step size (eta0)", eta0);
     this.regret = new Field("/regret", "regret", regret, `Default: ${defaults.regret}.`);
+    const retain = el("input", { type: "checkbox" });
+    this.retain = new Field("/retain", "Keep all samples", retain, KEPT);
+    this.retain.usual = false;
     this.#build();
     this.#chosen();
   }
@@ -73,11 +78,11 @@ class Form {
     this.#options = [...model.options, ...algorithm.options].map(optionField);
     const further = this.#options.filter((one) => !one.needed);
     fill(this.needed, this.#options.filter((one) => one.needed).map((one) => one.element));
-    fill(this.further, [...further, this.regret].map((one) => one.element));
+    fill(this.further, [...further, this.regret, this.retain].map((one) => one.element));
   }
 
   #config() {
-    const all = [this.model, this.algorithm, this.dim, this.eta0, this.regret];
+    const all = [this.model, this.algorithm, this.dim, this.eta0, this.regret, this.retain];
     const plain = all.filter((field) => !field.element.hidden);
     const config = Object.fromEntries(plain.map((field) => [field.at.slice(1), field.value]));
     const given = this.#options.filter((field) => field.value !== undefined);
@@ -86,8 +91,8 @@ class Form {
   }
 
   #fields() {
-    const { name, model, algorithm, dim, eta0, regret } = this;
-    return [name, model, algorithm, dim, eta0, regret, ...this.#options];
+    const { name, model, algorithm, dim, eta0, regret, retain } = this;
+    return [name, model, algorithm, dim, eta0, regret, retain, ...this.#options];
   }
 
   #refused(error) {

@@ -26,6 +26,13 @@ export function perSecond(value) {
   return isNumber(value) ? SHORT.format(value) : NOTHING;
 }
 
+/** A number of bytes: 812 B, 3.4 MB. */
+export function size(bytes) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const step = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  return `${number(bytes / 1000 ** step, step ? 3 : 4)} ${units[step]}`;
+}
+
 /** A power of ten: 10⁻³. */
 export function power(exponent) {
   return "10" + [...String(exponent)].map((digit) => SUPERSCRIPTS[digit]).join("");

@@ -1,6 +1,7 @@
 /** The numbers of a session as they stand, side by side. */
 
 import { el, say, set } from "./dom.js";
+import { Facts } from "./facts.js";
 import { count, number, perSecond } from "./format.js";
 
 const SHOWN = [
@@ -12,17 +13,20 @@ const SHOWN = [
   ["fixed", "regret", "against the best fixed θ"],
 ];
 
-/** A strip of figures, and a line below it on how η does. */
+/** A strip of figures, a line below it on how η does, and what else is to be known. */
 export class Stats {
   constructor() {
     this.parts = new Map(SHOWN.map(([id, label, note]) => [id, part(id, label, note)]));
     const figures = [...this.parts.values()].map((one) => one.element);
     this.advice = el("p", { class: "hint", "data-stat": "advice", hidden: true });
-    this.element = el("div", {}, el("dl", { class: "stats" }, figures), this.advice);
+    this.facts = new Facts();
+    const parts = [el("dl", { class: "stats" }, figures), this.advice, this.facts.element];
+    this.element = el("div", {}, parts);
   }
 
   /** Show a state, and how fast t moves. */
   show(state, rate) {
+    this.facts.show(state);
     this.#say("t", count(state.t));
     this.#say("rate", perSecond(rate));
     const log = `log η ${number(state.log_eta ?? Math.log(state.eta))}`;
