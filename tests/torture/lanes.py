@@ -9,8 +9,8 @@ from .verdict import broken
 from .wire import Wire
 
 SIZES = (1, 1, 1, 1, 2, 5, 16)
-SEND_AGAIN = {503, 507}
-"""Answers that promise that nothing was stored."""
+SEND_AGAIN = {502, 503, 504, 507}
+"""Answers that ask for the same again; 502 and 504 are a balancer's, who knows nothing more."""
 
 
 @dataclass

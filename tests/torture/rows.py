@@ -1,6 +1,7 @@
 """The rows of docs/reliability.md that have a harness here: a new one is a file and a line."""
 
 from . import (
+    balanced,
     corruption,
     database_kills,
     full_disk,
@@ -19,7 +20,7 @@ from .verdict import Harness
 
 ROWS: dict[int, Harness] = {
     1: Harness("a kill under load loses nothing and doubles nothing", "kills", 1000, 5, kills.run),
-    2: Harness("a replica killed loses nothing", "kills", 500, 2, replica_kills.run),
+    2: Harness("a replica killed loses nothing", "kills", 500, 1, replica_kills.run),
     3: Harness("a database killed loses nothing", "kills", 50, 1, database_kills.run),
     6: Harness("a full disk loses nothing and is got over", "fills", 20, 1, full_disk.run),
     7: Harness("a damaged file serves nothing wrong", "damages", 1000, 15, corruption.run),
@@ -31,5 +32,6 @@ ROWS: dict[int, Harness] = {
     16: Harness("sessions beyond memory are there", "sessions", 20_000, 0, many_sessions.run),
     19: Harness("a stop under load loses nothing", "stops", 100, 2, stops.run),
     20: Harness("a long load leaves memory flat", "seconds", 1800, 0, soak.run),
+    21: Harness("a balancer finds a replica that is there", "rounds", 10, 1, balanced.run),
 }
 """Row 10 runs among the ordinary tests as tests/test_exactly_once.py, 16 and 20 do not."""

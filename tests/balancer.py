@@ -1,0 +1,70 @@
+"""nginx in front of replicas, with the configuration that is shipped."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from socket import create_connection, socket
+from typing import Self
+
+SHIPPED = Path(__file__).parent.parent / "deploy" / "nginx.conf"
+SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+class Balancer:
+    """A running nginx on a free port of loopback; `with` ends it.
+
+    Args:
+        ports: where the replicas listen.
+        hashed: whether a session's requests go to one replica, as shipped.
+    """
+
+    def __init__(self, ports: Sequence[int], hashed: bool = True) -> None:
+        path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+        assert path, "there is no nginx here: apt-get install nginx-light"
+        self._folder = tempfile.TemporaryDirectory(prefix="llr-nginx-")
+        self.port = _free()
+        config = Path(self._folder.name) / "nginx.conf"
+        config.write_text(self.configuration(ports, hashed))
+        directives = f"daemon off; master_process off; pid {self._folder.name}/pid;"
+        command = [path, "-p", self._folder.name, "-c", str(config), "-g", directives]
+        self._process = subprocess.Popen([*command, "-e", "stderr"], stderr=subprocess.DEVNULL)  # noqa: S603
+        while not _listens(self.port):
+            assert self._process.poll() is None, "nginx does not start"
+
+    def configuration(self, ports: Sequence[int], hashed: bool) -> str:
+        """The shipped one, with these places."""
+        folder, text = self._folder.name, SHIPPED.read_text()
+        servers = re.findall(r" +server replica-\d:8080 (.*;)\n", text)
+        places = [f"        server 127.0.0.1:{port} {servers[0]}\n" for port in ports]
+        text = re.sub(r"( +server replica-\d:8080 .*;\n)+", "".join(places), text)
+        text = text.replace("listen 8080;", f"listen 127.0.0.1:{self.port};")
+        text = text.replace(
+            "hash $session consistent;", "" if not hashed else "hash $session consistent;"
+        )
+        scratch = "".join(f"    {name}_temp_path {folder}/{name};\n" for name in SCRATCH)
+        return text.replace("http {\n", f"http {{\n    access_log off;\n{scratch}", 1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._folder.cleanup()
+
+
+def _free() -> int:
+    with socket() as some:
+        some.bind(("127.0.0.1", 0))
+        return int(some.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    try:
+        create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
