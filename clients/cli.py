@@ -9,6 +9,7 @@ from clients.interruption import quiet
 with quiet():  # these take a second
     import llr
     from clients.catalog import catalog
+    from clients.connect import app as connect
     from clients.demo import demo
     from clients.figures.command import figures
     from clients.keys import keys
@@ -50,6 +51,7 @@ app.command()(demo)
 app.command()(replay)
 app.command()(figures)
 app.command()(push)
+app.add_typer(connect, name="connect")
 app.command()(watch)
 app.add_typer(sessions, name="sessions")
 app.command()(catalog)

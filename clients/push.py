@@ -98,7 +98,7 @@ def push(
     Example: llr push sales.csv --model linear --label-column price
     """
     config: dict[str, Any] = {"model": model, "dim": dim, "algorithm": algorithm, "eta0": eta0}
-    config |= {"options": _options(option or []), "retain": retain}
+    config |= {"options": options_of(option or []), "retain": retain}
     pushing = Pushing(session or _named_as(file), patience)
     with service(url, key, patience, pushing.waiting, pushing.hint) as client:
         reach(url, key)
@@ -154,7 +154,7 @@ def _named_as(file: Path) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", file.stem).lstrip("._-")[:128] or "pushed"
 
 
-def _options(given: list[str]) -> dict[str, Any] | None:
+def options_of(given: list[str]) -> dict[str, Any] | None:
     """`NAME=VALUE` pairs; values are read as JSON where they are such."""
     found: dict[str, Any] = {}
     for pair in given:

@@ -14,7 +14,7 @@ import llr
 from clients.cli import app, main
 from llr.parameter import Parameter
 
-COMMANDS = ("demo", "push", "watch", "sessions", "catalog", "doctor", "keys")
+COMMANDS = ("demo", "push", "connect", "watch", "sessions", "catalog", "doctor", "keys")
 WRONG = [
     ["nonsense"],
     ["--nonsense"],

@@ -32,7 +32,17 @@ def test_the_table_of_formats_is_the_code() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["push", "watch", "sessions", "catalog", "doctor", "migrate", "migrate-store", "keys"],
+    [
+        "push",
+        "connect",
+        "watch",
+        "sessions",
+        "catalog",
+        "doctor",
+        "migrate",
+        "migrate-store",
+        "keys",
+    ],
 )
 def test_help_has_an_example(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "100"})

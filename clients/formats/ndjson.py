@@ -54,15 +54,21 @@ class Ndjson:
             raise BadData(f"line {number}: not JSON: {error}") from None
         if not isinstance(found, dict):
             raise BadData(f'line {number}: an object is needed, such as {{"x": [1, 2], "y": 3}}')
-        if self._columns.label is None and self._columns.features is None:
-            return found if self._columns.wanted else {k: found[k] for k in found if k != "x"}
-        return self._of_record(number, found)
-
-    def _of_record(self, number: int, record: dict[str, Any]) -> dict[str, Any]:
-        names = list(record)
         try:
-            features, label = self._columns.among(names)
+            return sample_of(found, self._columns)
         except BadData as error:
             raise BadData(f"line {number}: {error}") from None
-        x = [record[names[place]] for place in features]
-        return {"x": x, "y": record[names[label]]} if x else {"y": record[names[label]]}
+
+
+def sample_of(record: dict[str, Any], columns: Columns) -> dict[str, Any]:
+    """The sample in a record: all of it, or what the columns choose.
+
+    >>> sample_of({"rooms": 3, "area": 70, "price": 210}, Columns("price", ("area",)))
+    {'x': [70], 'y': 210}
+    """
+    if columns.label is None and columns.features is None:
+        return record if columns.wanted else {k: record[k] for k in record if k != "x"}
+    names = list(record)
+    features, label = columns.among(names)
+    x = [record[names[place]] for place in features]
+    return {"x": x, "y": record[names[label]]} if x else {"y": record[names[label]]}
