@@ -16,7 +16,7 @@ from service.connection import Connection
 from service.options import MIB
 from service.settings import Settings
 from service.socket import Socket
-from service.stores import open_store
+from service.stores import open_stores
 from service.stores.store import StoreError
 
 log = logging.getLogger("service")
@@ -97,7 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
     logs.configure(settings.log_level)
     _keep_memory()
     try:
-        open_store(settings.store).close()
+        for store in open_stores(settings.store):
+            store.close()
     except StoreError as failure:
         sys.stderr.write(f"llr serve: {failure}\n")
         return 1

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -28,10 +28,12 @@ from service.sessions.committer import Committer
 from service.sessions.heads import Heads
 from service.sessions.hub import Hub
 from service.sessions.rounds import rounds
+from service.sessions.shards import Shard, Shards
 from service.settings import Settings
 from service.sockets import Sockets
 from service.stores import open_store
-from service.stores.store import Shared
+from service.stores.places import in_place, urls
+from service.stores.store import Shared, Store
 
 MOST_ERRORS = 10
 
@@ -94,24 +96,40 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Make the kernels ready, open the store, serve, finish what is queued, close the store."""
     context: Context = app.state.context
     await asyncio.to_thread(llr.prepare)
-    url = context.settings.store
-    store = await asyncio.to_thread(open_store, url)
+    async with AsyncExitStack() as stack:
+        named = urls(context.settings.store)
+        opened = [await _shard(stack, context, url, at, len(named)) for at, url in enumerate(named)]
+        hub = context.hub = Hub(Shards(opened), context.metrics, context.settings, context.clock)
+        going = asyncio.create_task(rounds(hub))
+        resuming = asyncio.create_task(hub.relearner.resume())
+        try:
+            yield
+        finally:
+            going.cancel()
+            resuming.cancel()
+            await asyncio.wait([going, resuming])
+            await hub.relearner.close()
+
+
+async def _shard(stack: AsyncExitStack, context: Context, url: str, at: int, places: int) -> Shard:
+    """A database of the store: open, and to be closed with the stack."""
+    store = await asyncio.to_thread(_opened, url, at, places)
     committer, heads = Committer(store, context.metrics), None
+    stack.push_async_callback(committer.close)
     if isinstance(store, Shared):
         heads = Heads(cast(Shared, await asyncio.to_thread(open_store, url)))
-    context.hub = Hub(committer, context.metrics, context.settings, context.clock, heads)
-    going = asyncio.create_task(rounds(context.hub))
-    resuming = asyncio.create_task(context.hub.relearner.resume())
+        stack.push_async_callback(heads.close)
+    return Shard(committer, heads)
+
+
+def _opened(url: str, at: int, places: int) -> Store:
+    store = open_store(url)
     try:
-        yield
-    finally:
-        going.cancel()
-        resuming.cancel()
-        await asyncio.wait([going, resuming])
-        await context.hub.relearner.close()
-        await committer.close()
-        if heads is not None:
-            await heads.close()
+        in_place(store, at, places)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def _answer(problem: Problem) -> Response:

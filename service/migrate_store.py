@@ -12,11 +12,12 @@ from contextlib import ExitStack, closing
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from service.sessions.relearner import unfinished
 from service.stores import open_stores
 from service.stores.moving import Move
 from service.stores.places import shown, urls
 from service.stores.postgres.address import told
-from service.stores.store import Store, StoreError
+from service.stores.store import Listed, Store, StoreError
 
 COLUMNS = (
     TextColumn("{task.description}"),
@@ -47,10 +48,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def move(source: Sequence[Store], destination: Sequence[Store]) -> tuple[int, int]:
     """Move all sessions; returns how many had to be, and how many there are."""
     work = Move(source, destination)
-    names = work.names()
+    rows = work.listed()
+    _settled(rows)
+    names = [row.name for row in rows]
     with Progress(*COLUMNS, console=Console(stderr=True)) as progress:
         moved = sum(progress.track(work.move(names), total=len(names)))
     return moved, len(names)
+
+
+def _settled(rows: Sequence[Listed]) -> None:
+    """See that no session is about to learn another's samples, which it knows by their number."""
+    for row in filter(unfinished, rows):
+        raise StoreError(
+            f"session {row.name} has not learnt all samples it was forked for: let it finish first"
+        )
 
 
 def _opened(stack: ExitStack, store: str, *options: str) -> list[Store]:

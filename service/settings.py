@@ -63,8 +63,8 @@ class Settings(BaseSettings):
     store: str = Field(
         default_factory=default_store,
         description="Where sessions are kept: sqlite:///path, postgresql://user@host/database for"
-        " many machines, or memory: for nowhere. The data folder is XDG_DATA_HOME, else"
-        " ~/.local/share.",
+        " many machines, or memory: for nowhere; several with commas between them share the"
+        " sessions. The data folder is XDG_DATA_HOME, else ~/.local/share.",
     )
     api_keys: Keys = Field(
         default=(),

@@ -15,6 +15,8 @@ import pytest
 from stores_contract import created, dump, known, retained
 
 from service.migrate_store import main
+from service.sessions.config import SessionConfig
+from service.sessions.origin import Origin, to_stored
 from service.stores import open_store, open_stores
 from service.stores.moving import Move
 from service.stores.store import (
@@ -101,6 +103,11 @@ def test_a_second_move_moves_nothing(source: str, capsys: pytest.CaptureFixture[
     assert second.endswith(", 0 of them moved now")
 
 
+def names(work: Move) -> list[str]:
+    """What there is to move."""
+    return [row.name for row in work.listed()]
+
+
 class Torn(Exception):
     """The end of a process."""
 
@@ -131,12 +138,12 @@ def test_a_move_that_was_killed_at_any_group_goes_on(
             new = open_store("memory:")
             try:
                 work = Move([old], [Tearing(new, at)])  # type: ignore[list-item]
-                assert len([*work.move(work.names())]) == len(before)
+                assert len([*work.move(names(work))]) == len(before)
                 break
             except Torn:
                 at += 1
             work = Move([old], [new])
-            assert sum(work.move(work.names())) > 0
+            assert sum(work.move(names(work))) > 0
             assert everything([new]) == before
     assert at > 10
 
@@ -151,7 +158,7 @@ def test_a_long_log_goes_in_parts_and_goes_on_from_each(
         while True:
             try:
                 work = Move([old], [Tearing(new, 1)])  # type: ignore[list-item]
-                moved = sum(work.move(work.names()))
+                moved = sum(work.move(names(work)))
             except Torn:
                 groups += 1
                 continue
@@ -212,6 +219,20 @@ def test_a_database_with_a_service_is_neither_source_nor_destination(
         assert main([database, other]) == 1
         assert main([source, database]) == 1
     assert capsys.readouterr().err.count("in use by a service") == 2
+
+
+def test_a_session_that_still_learns_anew_stays_until_it_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, other = (f"sqlite:///{tmp_path / name}.db" for name in "ab")
+    config = to_stored(SessionConfig(model="gaussian"), Origin("a", 1, 2))
+    with closing(open_store(url)) as store:
+        store.write([Create("b", config)])
+    assert main([url, other]) == 1
+    assert "session b has not learnt all samples" in capsys.readouterr().err
+    with closing(open_store(url)) as store:
+        store.write([Append(known(store, "b").id, 0, 2, b"both")])
+    assert main([url, other]) == 0
 
 
 def test_what_is_nowhere_cannot_be_moved(source: str) -> None:

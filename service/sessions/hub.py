@@ -14,14 +14,13 @@ from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late
 from service.sessions.actor import Session
-from service.sessions.committer import Committer
 from service.sessions.config import SessionConfig
-from service.sessions.heads import Heads
 from service.sessions.journal import Journal, new_stamp
 from service.sessions.loading import damaged, not_found, rebuild
 from service.sessions.origin import Origin, from_stored, to_stored
 from service.sessions.relearner import Relearner
 from service.sessions.retention import Retention
+from service.sessions.shards import Shards
 from service.sessions.shelf import Shelf
 from service.sessions.waiting import RETRY
 from service.settings import Settings
@@ -41,23 +40,22 @@ R = TypeVar("R")
 
 
 class Hub:
-    """The sessions of one store; `clock` tells the seconds since 1970, `heads` what others did."""
+    """The sessions of a store; `clock` tells the seconds since 1970."""
 
     def __init__(
         self,
-        committer: Committer,
+        shards: Shards,
         metrics: Metrics,
         settings: Settings,
         clock: Callable[[], float] = time.time,
-        heads: Heads | None = None,
     ) -> None:
-        self._committer, self._metrics, self._settings = committer, metrics, settings
-        self._clock, self._heads = clock, heads
+        self._shards, self._metrics, self._settings = shards, metrics, settings
+        self._clock = clock
         self._loaded: OrderedDict[str, Session] = OrderedDict()
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._keeping: set[str] = set()
         self._sizes: dict[str, int] = {}
-        self.relearner = Relearner(committer, self.get, self.touched)
+        self.relearner = Relearner(shards, self.get, self.touched)
         self._bytes = 0
 
     def at_hand(self, name: str) -> Session | None:
@@ -88,13 +86,14 @@ class Hub:
     @property
     def shared(self) -> bool:
         """Whether others may change the sessions too."""
-        return self._heads is not None
+        return self._shards.shared
 
     async def stale(self, session: Session) -> bool:
         """Whether a copy is behind the store; it is dropped then. The store is asked if shared."""
-        if self._heads is None:
+        heads = self._shards.heads(session.name)
+        if heads is None:
             return False
-        head = await self._stored(self._heads.of(session.name))
+        head = await self._stored(heads.of(session.name))
         if head and head.session == session.id and session.journal.knows(head.stamp):
             await session.journal.heard(head.stamp)  # others may have told somebody already
             return session.gone
@@ -106,7 +105,7 @@ class Hub:
         config.check(self._settings.max_dim)
         body, stamp = to_stored(config), new_stamp()
         create = Create(name, body, stamp=stamp)
-        written = await self._stored(self._committer.commit(create).wait())
+        written = await self._stored(self._shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             session = await self._there(name)
             if session.config != config:
@@ -137,7 +136,7 @@ class Hub:
         t, packed = (learner.t, learner.pack()) if learner else (0, None)
         body, stamp = to_stored(config, origin), new_stamp()
         create = Create(name, body, t, packed, producers, stamp)
-        written = await self._stored(self._committer.commit(create).wait())
+        written = await self._stored(self._shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", "choose another name, or delete the session first")
@@ -148,7 +147,8 @@ class Hub:
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
         session = await self._there(name)
-        written = await self._stored(self._committer.commit(Delete(session.id)).wait())
+        deleted = self._shards.of(name).commit(Delete(session.id))
+        written = await self._stored(deleted.wait())
         self._drop(session)
         if isinstance(written, Conflict):
             raise not_found(name)
@@ -160,13 +160,12 @@ class Hub:
         They stand together, so the store is asked for what follows the prefix, and no further.
         """
         start = max(after, prefix)
-        listing = self._committer.call(lambda store: store.list(start, limit))
-        rows = await self._stored(listing.wait())
+        rows = await self._stored(self._shards.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def ready(self) -> int:
         """Ask the store for its number of sessions, which shows that it answers."""
-        return await self._stored(self._committer.call(lambda store: store.count()).wait())
+        return await self._stored(self._shards.count())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
@@ -204,7 +203,8 @@ class Hub:
 
     async def _load(self, name: str) -> Session:
         try:
-            stored = await self._stored(self._committer.call(lambda store: store.load(name)).wait())
+            loaded = self._shards.of(name).call(lambda store: store.load(name))
+            stored = await self._stored(loaded.wait())
         except Damaged as damage:
             raise damaged(name, damage) from damage
         if stored is None:
@@ -245,7 +245,7 @@ class Hub:
             learner,
             dict(stored.producers),
             Shelf(stored.kept),
-            Journal(stored, retention, self._committer),
+            Journal(stored, retention, self._shards.of(name)),
             self._metrics,
             self._settings,
             self._clock,

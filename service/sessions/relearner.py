@@ -8,16 +8,15 @@ So a session's t is how far it is, and after a crash it goes on from there. What
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 from service.codec import Samples, unpack_samples
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh
-from service.sessions.committer import Committer
-from service.sessions.origin import MEMBER, from_stored
+from service.sessions.origin import MEMBER, Origin, from_stored
+from service.sessions.shards import Shards
 from service.sessions.waiting import durable
-from service.stores.store import Damaged, Entry, Listed, Store, StoreError
+from service.stores.store import Damaged, Entry, Listed, StoreError
 
 log = logging.getLogger("service")
 
@@ -36,18 +35,18 @@ class Relearner:
     """Sees to the sessions that re-learn.
 
     Args:
-        committer: the way to the store.
+        shards: the way to the store.
         get: finds a session by name.
         touched: is told of sessions whose size may have changed.
     """
 
     def __init__(
         self,
-        committer: Committer,
+        shards: Shards,
         get: Callable[[str], Awaitable[Session]],
         touched: Callable[[Session], None],
     ) -> None:
-        self._committer, self._get, self._touched = committer, get, touched
+        self._shards, self._get, self._touched = shards, get, touched
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._few = asyncio.Semaphore(AT_ONCE)
 
@@ -62,12 +61,12 @@ class Relearner:
         after, rows = "", [Listed("", b"", 0)]
         while rows:
             try:
-                rows = await self._committer.call(partial(_page, after)).wait()
+                rows = await self._shards.list(after, PAGE)
             except StoreError as failure:
                 log.warning("what-ifs wait", extra={"why": str(failure)})
                 await asyncio.sleep(PAUSE)
                 continue
-            for row in filter(_unfinished, rows):
+            for row in filter(unfinished, rows):
                 self.start(row.name)
             after = rows[-1].name if rows else after
 
@@ -101,7 +100,7 @@ class Relearner:
         while session.t < going.origin.of:
             try:
                 async with self._few:
-                    await self._block(session, going.origin.session, going.origin.of)
+                    await self._block(session, going.origin)
                 self._touched(session)
             except Problem as problem:
                 if problem.kind.name in PASSING:
@@ -114,12 +113,12 @@ class Relearner:
         told = {"session": session.name, "t": session.t, "why": going.stopped or "all is learnt"}
         log.info("a what-if ends", extra=told)
 
-    async def _block(self, session: Session, source: int, of: int) -> None:
+    async def _block(self, session: Session, origin: Origin) -> None:
         """Learn the next entries of a log, together or else one by one as they once came."""
-        t = session.t
+        t, source, of = session.t, origin.session, origin.of
         try:
-            read = self._committer.call(lambda store: store.entries(source, t, of, BLOCK))
-            entries = await read.wait()
+            log_of = self._shards.of(origin.source)
+            entries = await log_of.call(lambda store: store.entries(source, t, of, BLOCK)).wait()
         except Damaged as damage:
             raise Problem("damaged", f"the samples cannot be read: {damage}") from damage
         if entries is None:
@@ -143,11 +142,8 @@ async def _learn(session: Session, samples: Samples) -> None:
         await durable(pending.commit)
 
 
-def _page(after: str, store: Store) -> list[Listed]:
-    return store.list(after, PAGE)
-
-
-def _unfinished(row: Listed) -> bool:
+def unfinished(row: Listed) -> bool:
+    """Whether a session has not learnt all yet that it was to learn anew."""
     if MEMBER.encode() not in row.config:
         return False
     _, origin = from_stored(row.config)

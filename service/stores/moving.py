@@ -17,6 +17,7 @@ from service.stores.store import (
     Create,
     Entry,
     Keep,
+    Listed,
     Replace,
     Store,
     Stored,
@@ -35,9 +36,9 @@ class Move:
     def __init__(self, source: Sequence[Store], destination: Sequence[Store]) -> None:
         self._source, self._destination = source, destination
 
-    def names(self) -> list[str]:
+    def listed(self) -> list[Listed]:
         """All there is to move. Raises `StoreError` if something cannot be read."""
-        found = [name for store in self._source for name in _names(store)]
+        found = [row for store in self._source for row in _listed(store)]
         there = sum(store.count() for store in self._source)
         if len(found) != there:
             raise StoreError(
@@ -179,10 +180,10 @@ def _kept_log(store: Store, stored: Stored, at: int) -> Iterator[Entry]:
         at = some[-1].t + some[-1].n
 
 
-def _names(store: Store) -> Iterator[str]:
+def _listed(store: Store) -> Iterator[Listed]:
     after = ""
     while some := store.list(after, TOGETHER):
-        yield from (row.name for row in some)
+        yield from some
         after = some[-1].name
 
 

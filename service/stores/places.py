@@ -1,7 +1,8 @@
 """Which of several databases a session is in.
 
-A list of URLs is one store: each name has its place in the list for good. So the list keeps its
-length and its order; `llr migrate-store` moves all sessions to another one.
+A list of URLs is one store: each name has its place in the list, by a hash. So the list keeps its
+length and its order; `llr migrate-store` moves all sessions to another one. Any other list has most
+names in other places, so that it is noticed.
 """
 
 import re
@@ -34,18 +35,15 @@ def shown(url: str) -> str:
 
 
 def place(name: str, places: int) -> int:
-    """Where in a list of so many databases a name is: wherever it weighs most.
-
-    A longer list takes names from all places alike and moves none between them.
+    """Where in a list of so many databases a name is.
 
     >>> [place("demo", places) for places in (1, 2, 3, 4)]
-    [0, 1, 1, 3]
+    [0, 0, 1, 0]
     """
-    return max(range(places), key=lambda at: _weight(name, at)) if places > 1 else 0
-
-
-def _weight(name: str, at: int) -> bytes:
-    return blake2b(name.encode(errors="surrogatepass"), digest_size=8, salt=b"%d" % at).digest()
+    if places == 1:
+        return 0
+    digest = blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) % places
 
 
 def in_place(store: Store, at: int, places: int) -> None:

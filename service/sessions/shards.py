@@ -1,0 +1,63 @@
+"""The databases of a store, one or several, each with a committer of its own.
+
+A session lives in one of them, told by its name, so that commits grow with databases and one that
+is away takes no more than its own sessions with it.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar
+
+from service.sessions.committer import Committer
+from service.sessions.heads import Heads
+from service.stores.places import place
+from service.stores.store import Listed, Store, StoreError
+
+R = TypeVar("R")
+
+
+class Shard(NamedTuple):
+    """A database: who writes, and who tells what others did if others may."""
+
+    committer: Committer
+    heads: Heads | None
+
+
+class Shards:
+    """All databases of a store, in the order of its list."""
+
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self._shards = shards
+        self.shared = any(shard.heads for shard in shards)
+
+    def of(self, name: str) -> Committer:
+        """Who writes for a name."""
+        return self._of(name).committer
+
+    def heads(self, name: str) -> Heads | None:
+        """Who tells what others did to a session, None if there are no others."""
+        return self._of(name).heads
+
+    async def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order, of all databases."""
+        pages = await asyncio.gather(*self._ask(lambda store: store.list(after, limit)))
+        return [*islice(merge(*pages, key=attrgetter("name")), limit)]
+
+    async def count(self) -> int:
+        """How many sessions the databases have that answer. Raises if none does."""
+        asked = self._ask(lambda store: store.count())
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        counts = [answer for answer in answers if isinstance(answer, int)]
+        for failure in (each for each in answers if isinstance(each, BaseException)):
+            if not counts or not isinstance(failure, StoreError):
+                raise failure
+        return sum(counts)
+
+    def _of(self, name: str) -> Shard:
+        return self._shards[place(name, len(self._shards))]
+
+    def _ask(self, question: Callable[[Store], R]) -> Iterator[Coroutine[Any, Any, R]]:
+        return (shard.committer.call(question).wait() for shard in self._shards)

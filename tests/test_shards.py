@@ -1,0 +1,101 @@
+"""A store of several databases: each session in its place, and one service over all of them."""
+
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import postgres
+import pytest
+from postgres import Cluster
+from starlette.testclient import TestClient
+from stores_contract import created
+
+from service.app import App
+from service.settings import Settings
+from service.stores import open_store, open_stores
+from service.stores.places import place, urls
+from service.stores.store import StoreError
+
+NAMES = [f"s{number:02}" for number in range(20)]
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> str:
+    """Three databases, of two engines."""
+    return f"{postgres.place()},sqlite:///{tmp_path / 'one.db'},{postgres.place()}"
+
+
+def learn(client: TestClient, name: str, n: int = 1) -> int:
+    """Let a session learn; the status of the answer."""
+    body = {"y": [1.0] * n}
+    status: int = client.post(f"/v1/sessions/{name}/samples", json=body).status_code
+    return status
+
+
+def test_sessions_are_spread_and_listed_as_one(three: str) -> None:
+    with TestClient(App(Settings(store=three))) as client:
+        for name in NAMES:
+            assert client.put(f"/v1/sessions/{name}", json={"model": "gaussian"}).is_success
+            assert learn(client, name, 3) == 200
+        assert client.get("/readyz").json()["sessions"] == 20
+        seen, cursor = list[str](), ""
+        while cursor is not None:
+            page = client.get(f"/v1/sessions?limit=7&cursor={cursor}").json()
+            seen += [row["name"] for row in page["sessions"]]
+            cursor = page["next"]
+        assert seen == NAMES
+        assert client.delete("/v1/sessions/s03").status_code == 204
+    found = {}
+    for at, url in enumerate(urls(three)):
+        with closing(open_store(url)) as store:
+            found |= {row.name: (at, row.t) for row in store.list("", 99)}
+    assert found == {name: (place(name, 3), 3) for name in NAMES if name != "s03"}
+    assert set(Counter(at for at, _ in found.values())) == {0, 1, 2}
+
+
+def test_a_fork_may_go_to_another_database_and_learn_its_samples_anew(three: str) -> None:
+    source = next(name for name in NAMES if place(name, 3) == 0)
+    others = [next(name for name in NAMES if place(name, 3) == at) for at in (1, 2)]
+    with TestClient(App(Settings(store=three))) as client:
+        client.put(f"/v1/sessions/{source}", json={"model": "gaussian", "retain": True})
+        assert learn(client, source, 50) == 200
+        for name in others:
+            body = {"name": name, "algorithm": "sg/ag", "relearn": True}
+            assert client.post(f"/v1/sessions/{source}/fork", json=body).is_success
+            while client.get(f"/v1/sessions/{name}").json()["t"] < 50:
+                pass
+            assert learn(client, name) == 200
+
+
+def test_a_list_in_another_order_or_of_another_length_is_refused(three: str) -> None:
+    named = urls(three)
+    for store, names in zip(open_stores(three), _by_place(), strict=True):
+        created(store, *names)
+        store.close()
+    for wrong in (named[::-1], named[:2], [named[1], named[0], named[2]]):
+        with pytest.raises(StoreError, match=r"session s\d\d is in database .*migrate-store"):
+            open_stores(",".join(wrong))
+        with pytest.raises(StoreError), TestClient(App(Settings(store=",".join(wrong)))):
+            pass
+    with pytest.raises(StoreError, match="twice"):
+        open_stores(f"{named[0]},{named[0]}")
+
+
+def _by_place() -> list[list[str]]:
+    return [[name for name in NAMES if place(name, 3) == at] for at in range(3)]
+
+
+def test_a_database_that_is_away_takes_only_its_own_sessions_with_it(tmp_path: Path) -> None:
+    here, there = (next(name for name in NAMES if place(name, 2) == at) for at in (0, 1))
+    cluster = Cluster()
+    store = f"sqlite:///{tmp_path / 'here.db'},{cluster.url(migrate='true')}"
+    try:
+        with TestClient(App(Settings(store=store))) as client:
+            for name in (here, there):
+                client.put(f"/v1/sessions/{name}", json={"model": "gaussian"})
+            cluster.stop()
+            assert (learn(client, here), learn(client, there)) == (200, 503)
+            assert client.get("/readyz").json()["sessions"] == 1
+            assert client.get("/v1/sessions").status_code == 503
+    finally:
+        cluster.remove()
