@@ -148,7 +148,12 @@ class Topics:
                 if reason_of(error) in REFUSED:
                     raise BadData(f"{shown(self._url)} refuses: {error}") from None
                 raise
-            await broker.listen(self._topics)
+            try:
+                await broker.listen(self._topics)
+            except (MqttError, BadData):
+                with suppress(MqttError):
+                    await broker.__aexit__(None, None, None)
+                raise
             self._since = time.monotonic()
             return broker
 
