@@ -13,6 +13,7 @@ with quiet():  # these take a second
     from clients.demo import demo
     from clients.figures.command import figures
     from clients.keys import keys
+    from clients.late import label, predict
     from clients.push import push
     from clients.replay.command import replay
     from clients.serve import serve
@@ -52,6 +53,8 @@ app.command()(replay)
 app.command()(figures)
 app.command()(push)
 app.add_typer(connect, name="connect")
+app.command()(predict)
+app.command()(label)
 app.command()(watch)
 app.add_typer(sessions, name="sessions")
 app.command()(catalog)

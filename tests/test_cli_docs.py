@@ -16,7 +16,7 @@ from clients.formats import FORMATS, SUFFIXES
 DOCS = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
 COMMANDS = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ALONE = ("catalog", "doctor", "keys", "migrate", "migrate-store")
-TALKING = ("push", "watch", "sessions")
+TALKING = ("push", "watch", "sessions", "predict", "label")
 
 
 def test_the_table_of_commands_is_the_app() -> None:
@@ -35,6 +35,8 @@ def test_the_table_of_formats_is_the_code() -> None:
     [
         "push",
         "connect",
+        "predict",
+        "label",
         "watch",
         "sessions",
         "catalog",
@@ -69,4 +71,6 @@ def test_the_commands_in_the_docs_work_against_a_fresh_service(tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     sent = re.findall(r"^(\w+): (\d+) samples sent", done.stdout, re.MULTILINE)
     flats = [("flats", "3"), ("flats", "0"), ("flats", "1")]
-    assert sent == [*flats, ("kept", "4"), ("coin", "3")]
+    assert sent == [*flats, ("kept", "4"), ("coin", "3"), ("shop", "2")]
+    labelled = re.findall(r"^shop: (\d) learnt, t (\d)$", done.stdout, re.MULTILINE)
+    assert labelled == [("1", "3"), ("1", "4")]

@@ -109,6 +109,36 @@ def test_a_what_if_is_waited_for(client: Client, address: str) -> None:
     assert (refused.exit_code, "retain" in one_line(refused)) == (1, True)
 
 
+def test_a_prediction_is_labelled_later_and_once(
+    client: Client, address: str, tmp_path: Path
+) -> None:
+    session = client.session("late", "linear", dim=2, algorithm="sg/ag")
+    assert run("predict", "late", "[1, 2]", "--id", "a", url=address).stdout == "0\n"
+    shown = run("predict", "late", "[[1, 2], [2, 1]]", "--json", url=address).stdout
+    assert json.loads(shown) == {"predictions": [0.0, 0.0]}
+    session.predict([[1, 1], [2, 2]], id=["b", "c"])
+    assert run("label", "late", "a", "1.5", url=address).stdout == "late: 1 learnt, t 1\n"
+    file = tmp_path / "labels.ndjson"
+    file.write_text('{"id": "a", "y": 1}\n\n{"id": "c", "y": 2}\n')
+    told = run("label", "late", "--file", str(file), "--json", url=address).stdout
+    assert json.loads(told) == {"name": "late", "learnt": 1, "t": 2}
+    file.write_text('{"id": "b", "y": 1}\n{"y": 2}\n')
+    refused = run("label", "late", "--file", str(file), url=address)
+    assert (refused.exit_code, "labels.ndjson:2" in one_line(refused)) == (1, True)
+    assert session.state().t == 2
+    unknown = run("label", "late", "z", "1", url=address)
+    assert (unknown.exit_code, "z: unknown or expired" in one_line(unknown)) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("label", "late"), ("label", "late", "a"), ("label", "late", "a", "1", "--file", "-")],
+)
+def test_a_label_needs_an_id_and_a_number_or_a_file(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, "--file" in one_line(result)) == (2, True)
+
+
 def test_sessions_are_deleted_only_by_those_who_mean_it(client: Client, address: str) -> None:
     for name in ("one", "two", "three"):
         client.session(name, model="gaussian")
