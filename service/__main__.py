@@ -15,9 +15,9 @@ from service.app import App
 from service.connection import Connection
 from service.options import MIB
 from service.settings import Settings
-from service.socket import Socket
 from service.stores import open_stores
 from service.stores.store import StoreError
+from service.websocket import Socket
 
 log = logging.getLogger("service")
 

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Scope
 
 import llr
 from service import openapi
+from service.admission import Sockets
 from service.context import Context
 from service.front import Front
 from service.metrics import Metrics
@@ -30,7 +31,6 @@ from service.sessions.hub import Hub
 from service.sessions.rounds import rounds
 from service.sessions.shards import Shard, Shards
 from service.settings import Settings
-from service.sockets import Sockets
 from service.stores import open_store
 from service.stores.places import in_place, urls
 from service.stores.store import Shared, Store

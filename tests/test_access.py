@@ -14,12 +14,12 @@ from starlette.websockets import WebSocketDisconnect
 
 from service import logs
 from service.__main__ import main
+from service.admission import STREAM_ROUTE
 from service.app import App
 from service.front import SAMPLES_ROUTE
 from service.keys import hash_key, parse_keys
 from service.sessions.hub import Hub
 from service.settings import Settings
-from service.sockets import STREAM_ROUTE
 
 SECRETS = {"read": "llr_reader", "write": "llr_writer", "admin": "llr_boss"}
 KEYS = parse_keys(",".join(f"{role}:{role}:{hash_key(key)}" for role, key in SECRETS.items()))

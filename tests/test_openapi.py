@@ -13,13 +13,13 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from serving import serving
 from starlette.testclient import TestClient
 
+from service.admission import STREAM_ROUTE
 from service.app import App
 from service.front import PUBLIC, SAMPLES_ROUTE, needed
 from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
 from service.routes.stream import CODES, GOING_AWAY, HOPELESS, WRONG
 from service.routes.window import AHEAD
 from service.settings import Settings
-from service.sockets import STREAM_ROUTE
 
 ROOT = Path(__file__).parent.parent
 API = (ROOT / "docs" / "api.md").read_text()

@@ -15,7 +15,7 @@ from websockets.http11 import Response
 
 from service.problems import MEDIA_TYPE, Problem
 
-QUIET = logging.getLogger("service.socket")
+QUIET = logging.getLogger("service.websocket")
 """Has warnings only: what is below shows headers, queries and messages as they came."""
 QUIET.setLevel(logging.WARNING)
 
