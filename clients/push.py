@@ -23,7 +23,7 @@ from clients.connection import (
 )
 from clients.formats import BLOCK, FORMATS, STDIN, Columns, Part, Source, format_of, opened
 from clients.producers import producer_of
-from clients.pushing import Pushing
+from clients.progress import Pushing
 
 
 def _format(given: str | None) -> str | None:
