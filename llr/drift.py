@@ -72,6 +72,11 @@ class Drift:
         self._numbers = self._numbers.copy()
         _watch(self._numbers, excess)
 
+    def restart(self) -> None:
+        """Look at another loss from now on; the alarms so far are remembered."""
+        self._numbers = self._numbers.copy()
+        self._numbers[N:ALARMS] = 0.0
+
     @property
     def t(self) -> int:
         """How many samples there were, those before it began to watch among them."""

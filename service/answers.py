@@ -9,7 +9,9 @@ from llr.eta_status import of as judged
 from service.replies import Answer
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
+from service.sessions.roster import config_now
 from service.sessions.shelf import Shelf
+from service.sessions.team import Team
 
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},
@@ -21,10 +23,12 @@ def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
     """The answer to a batch of samples."""
     members = {
         "name": session.name,
-        "t": learnt.learner.t,
+        "t": learnt.team.t,
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
-    } | numbers(learnt.learner, theta)
+    } | numbers(learnt.team.champion, theta)
+    if learnt.team.shadows:
+        members["shadows"] = shadows(learnt.team)
     if learnt.predictions is not None:
         members["predictions"] = learnt.predictions.tolist()
     return orjson.dumps(members)
@@ -32,21 +36,25 @@ def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
 
 async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:
     """Answer a batch of samples."""
-    etag = b'"%d"' % learnt.learner.t
+    etag = b'"%d"' % learnt.team.t
     headers = [(b"content-type", b"application/json"), (b"etag", etag)]
     await answer.whole(200, of_learning(session, learnt, theta), headers)
 
 
 def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
     """All of a session that a reader wants to see."""
-    learner = session.published
-    config = session.config
+    team = session.published
+    config = config_now(session.config, team)
     shown = {
         "name": session.name,
         "t": session.t,
         "model": config.model,
         "algorithm": config.algorithm,
-        "dim": learner.dim if learner else config.dim,
+        "dim": team.dim if team else config.dim,
+        "champion": team and team.name,
+        "former": team and team.former,
+        "shadows": shadows(team) if team else {},
+        "drift": drift(team) if config.drift else None,
         "kept": session.shelf.waiting,
         "status": session.status,
         "labels": labels(session.shelf),
@@ -54,10 +62,33 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         "relearning": session.relearning and session.relearning.shown(session.t),
         "config": config.model_dump(),
     }
-    if learner is None:
+    if team is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
-    return shown | numbers(learner, theta) | eta_status(learner.eta_status)
+    return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
+
+
+def shadows(team: Team) -> dict[str, Any]:
+    """How each shadow does beside the champion."""
+    loss, t = team.champion.loss, team.t
+    return {
+        name: {
+            "algorithm": one.learner.config.algorithm,
+            "status": "ok" if one.diverged is None else "diverged",
+            "t": one.learner.t,
+            "since": one.mark.since,
+            "lead": one.lead(loss, t),
+        }
+        | numbers(one.learner, theta=False)
+        for name, one in team.shadows.items()
+    }
+
+
+def drift(team: Team | None) -> dict[str, Any]:
+    """How often the loss was found to rise, and when."""
+    if team is None or team.drift is None:
+        return {"alarms": 0, "at": []}
+    return {"alarms": team.drift.alarms, "at": team.drift.at}
 
 
 def labels(shelf: Shelf) -> dict[str, int] | None:

@@ -38,6 +38,9 @@ ROLES: dict[tuple[str, str], Role] = {
     ("POST", rf"/v1/sessions/{NAME}/labels"): Role.WRITE,
     ("POST", rf"/v1/sessions/{NAME}/predict"): Role.READ,  # with an id the route asks for more
     ("POST", rf"/v1/sessions/{NAME}/fork"): Role.WRITE,
+    ("PUT", rf"/v1/sessions/{NAME}/shadows/{NAME}"): Role.WRITE,
+    ("DELETE", rf"/v1/sessions/{NAME}/shadows/{NAME}"): Role.WRITE,
+    ("POST", rf"/v1/sessions/{NAME}/promote"): Role.WRITE,
     (WS, rf"/v1/sessions/{NAME}/stream"): Role.WRITE,
 }
 _COMPILED = [(method, re.compile(path), role) for (method, path), role in ROLES.items()]

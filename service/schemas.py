@@ -4,7 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
-from service.sessions.config import LONGEST, NAME, Number, SessionConfig
+from service.sessions.config import (
+    LONGEST,
+    NAME,
+    SHADOWS,
+    Number,
+    SessionConfig,
+    ShadowConfig,
+    ShadowName,
+)
 
 
 class Loss(BaseModel):
@@ -35,6 +43,27 @@ class Numbers(BaseModel):
     )
     loss: Loss
     regret: Regret
+
+
+class ShadowNumbers(Numbers):
+    """How a shadow does beside the champion."""
+
+    algorithm: str
+    t: int = Field(description="Samples it has learnt.")
+    status: str = Field(
+        description="`ok`, or `diverged`: it learns no more and can only be removed."
+    )
+    since: int = Field(description="From which t of the session on it is compared.")
+    lead: float | None = Field(
+        description="The champion's mean loss minus its own since then: above 0 it does better."
+    )
+
+
+class Drift(BaseModel):
+    """Whether the loss was found to rise."""
+
+    alarms: int = Field(description="How often.")
+    at: list[int] = Field(description="At which t, the last 16 times.")
 
 
 class EtaStatus(BaseModel):
@@ -86,6 +115,10 @@ class SessionState(Numbers):
     retained: Retained | None = Field(None, description="Only with `retain`.")
     relearning: Relearning | None = Field(None, description="Only of a fork with `relearn`.")
     eta_status: EtaStatus
+    champion: str | None = Field(None, description="Its name as a shadow, null if it was none.")
+    former: str | None = Field(None, description="The shadow that was the champion before it.")
+    shadows: dict[str, ShadowNumbers] = Field(description="Other algorithms on the same samples.")
+    drift: Drift | None = Field(description="Null if nobody looks out for it.")
     config: SessionConfig
 
 
@@ -122,6 +155,7 @@ class Answer(Numbers):
     accepted: int = Field(description="Samples of this body that were new.")
     duplicate: bool = Field(description="True if all of them had been learnt before.")
     predictions: list[Any] | None = None
+    shadows: dict[str, ShadowNumbers] | None = Field(None, description="Where there are any.")
 
 
 class Prediction(BaseModel):
@@ -141,17 +175,24 @@ class PastLabels(BaseModel):
     predicted_at: list[int] = Field(description="When that was, in milliseconds since 1970.")
 
 
-class Past(BaseModel):
-    """The past as columns, oldest first."""
+class Columns(BaseModel):
+    """A past as columns, oldest first."""
 
-    name: str
     t: list[int]
     log_eta: list[float]
     eta: list[float]
     loss: list[float]
     regret: list[float] | None
+
+
+class Past(Columns):
+    """The past of a session."""
+
+    name: str
     theta: list[list[float]]
     coordinates: list[int]
+    shadows: dict[str, Columns] = Field(description="Of each shadow, from where it began.")
+    drift: list[int] = Field(description="At which t the loss was found to rise.")
     labels: PastLabels | None = Field(
         None, description="The last late labels, as long as their ids are known."
     )
@@ -168,6 +209,7 @@ class Snapshot(BaseModel):
     config: SessionConfig
     producers: dict[str, int] = Field(default_factory=dict)
     state: dict[str, Any] | None
+    team: dict[str, Any] | None = Field(None, description="Shadows and drift, where there are any.")
 
 
 class Fork(BaseModel):
@@ -192,6 +234,10 @@ class Fork(BaseModel):
     options: dict[str, bool | Number | StrictStr] | None = Field(
         None, description="All options; those that still fit are kept if left out."
     )
+    shadows: dict[ShadowName, ShadowConfig] | None = Field(
+        None, max_length=SHADOWS, description="Other shadows; all of them."
+    )
+    drift: StrictBool | None = Field(None, description="Whether to look out for drift.")
     label_seconds: Number | None = Field(None, gt=0, le=LONGEST, description="Another time.")
     expired_label: Number | None = Field(None, description="Another label for what expired.")
 
@@ -203,7 +249,16 @@ class Fork(BaseModel):
     @property
     def changes(self) -> dict[str, Any]:
         """The members of a config that were given."""
-        return self.model_dump(exclude={"name", "relearn"}, exclude_none=True)
+        given = self.model_fields_set - {"name", "relearn"}
+        return {name: value for name in given if (value := getattr(self, name)) is not None}
+
+
+class Promote(BaseModel):
+    """The body of a promotion."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "rival"}]})
+
+    name: ShadowName = Field(description="The shadow that becomes the champion.")
 
 
 class Issue(BaseModel):

@@ -49,6 +49,9 @@ LEAST = {
     "PUT /v1/sessions/{name}": "write",
     "POST /v1/sessions/{name}/samples": "write",
     "POST /v1/sessions/{name}/fork": "write",
+    "PUT /v1/sessions/{name}/shadows/{shadow}": "write",
+    "DELETE /v1/sessions/{name}/shadows/{shadow}": "write",
+    "POST /v1/sessions/{name}/promote": "write",
     "WS /v1/sessions/{name}/stream": "write",
     "POST /v1/sessions/{name}/labels": "write",
     "PUT /v1/sessions/{name}/snapshot": "admin",
@@ -175,7 +178,7 @@ def test_every_route_is_in_the_table(app: App) -> None:
 def test_a_route_lets_in_whom_the_table_says(client: TestClient, route: str) -> None:
     method, path = route.split()
     path, least = path.replace("{name}", "missing"), LEAST[route]
-    path = path.replace("{asset}", "main.js")
+    path = path.replace("{asset}", "main.js").replace("{shadow}", "rival")
 
     def status(headers: dict[str, str]) -> int:
         if method == "WS":

@@ -159,7 +159,7 @@ def test_the_table_of_routes_in_the_docs_is_the_app() -> None:
     assert {route for route, _ in rows} == routes(APP)
     for route, role in rows:
         method, path = route.split()
-        path = path.replace("{name}", "a").replace("{asset}", "main.js")
+        path = path.replace("{name}", "a").replace("{asset}", "main.js").replace("{shadow}", "b")
         least = "none" if path in PUBLIC else str(needed(method, path))
         assert role == least, route
 

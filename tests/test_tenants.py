@@ -22,7 +22,7 @@ KEYS = parse_keys(
         for role in ("read", "write", "admin")
     )
 )
-CONFIG = {"model": "gaussian"}
+CONFIG = {"model": "gaussian", "shadows": {"rival": {"algorithm": "sg"}}}
 SHARED = {"GET /v1/sessions", "GET /v1/catalog", "GET /version"}
 """Routes for tenants that name no session. A new route is not for tenants until it is here."""
 OF_SESSIONS = [route for route in LEAST if "{name}" in route]
@@ -35,6 +35,8 @@ BODIES: dict[str, Any] = {
     "POST /v1/sessions/{name}/labels": {"id": "a", "y": 1},
     "POST /v1/sessions/{name}/predict": {},
     "POST /v1/sessions/{name}/fork": {"name": "acme-copy"},
+    "PUT /v1/sessions/{name}/shadows/{shadow}": {"algorithm": "sg"},
+    "POST /v1/sessions/{name}/promote": {"name": "rival"},
 }
 """What each route takes, good enough to be done if there were such a session."""
 NAMING = {"POST /v1/sessions/{name}/fork": [("name", 403)]}
@@ -62,7 +64,7 @@ def of(tenant: str, role: str = "admin") -> dict[str, str]:
 
 def ask(client: TestClient, route: str, name: str, who: str = "acme") -> tuple[int, str]:
     """The status and the text of the answer to a good request about a session."""
-    method, path = route.replace("{name}", name).split()
+    method, path = route.replace("{name}", name).replace("{shadow}", "rival").split()
     if method == "WS":
         return handshake(client, path, of(who)), ""
     answer = client.request(method, path, json=BODIES.get(route), headers=of(who))

@@ -12,6 +12,7 @@ from service.routes import (
     operations,
     predict,
     sessions,
+    shadows,
     snapshot,
 )
 
@@ -23,6 +24,7 @@ ROUTERS: dict[str, APIRouter] = {
     "events": events.router,
     "snapshot": snapshot.router,
     "fork": fork.router,
+    "shadows": shadows.router,
     "catalog": catalog.router,
     "operations": operations.router,
     "dashboard": dashboard.router,

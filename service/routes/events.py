@@ -17,14 +17,15 @@ from service import answers
 from service.connection import EVENTS
 from service.context import Context, Here, Named
 from service.problems import Problem
-from service.sessions.actor import Event, Session
+from service.sessions.actor import Session
+from service.sessions.moment import Event, Moment
 from service.sessions.seat import Seat
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART = 0.05
 HEARTBEAT = 15.0
-Seen = tuple[int, str] | None
-"""What a reader saw last: t, and the session's status."""
+Seen = Moment | None
+"""What a reader saw last."""
 
 
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
@@ -36,7 +37,7 @@ async def events(
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id or ""
     is_t = known.isascii() and known.isdigit() and len(known) < 18
-    return _Events(session, here, (int(known), "ok") if is_t else None)
+    return _Events(session, here, Moment(int(known), session.changes, "ok") if is_t else None)
 
 
 class _Events(StreamingResponse):
@@ -68,8 +69,8 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     while not here.draining and await _there(seat, here):
         session = seat.session
         changed = session.changed
-        if (session.t, session.status) != seen:
-            seen = session.t, session.status
+        if session.moment != seen:
+            seen = session.moment
             yield _event(session)
             await asyncio.sleep(APART)
             continue
@@ -96,7 +97,7 @@ async def _there(seat: Seat, here: Context) -> bool:
 
 def _event(session: Session) -> bytes:
     """The present state as an event, written once for all who watch."""
-    present = session.t, session.status
+    present = session.moment
     if session.event.of != present:
         state = to_json(answers.of_state(session), inf_nan_mode="null")
         text = b"id: %d\nevent: state\ndata: %s\n\n" % (session.t, state)

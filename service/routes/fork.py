@@ -28,9 +28,9 @@ async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, respons
     # what is copied is on disk, and nothing is learnt until it is taken
     session = await settled(here.sessions, session)
     session.turns.check_open()
-    config, learner, origin = fork_of(session, wanted.changes, wanted.relearn)
+    config, team, origin = fork_of(session, wanted.changes, wanted.relearn)
     producers = dict(session.producers)
-    copy = await here.sessions.restore(wanted.name, config, learner, producers, origin)
+    copy = await here.sessions.restore(wanted.name, config, team, producers, origin)
     log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
     response.headers["ETag"] = f'"{copy.t}"'
     return answers.of_state(copy)

@@ -5,11 +5,14 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Query
 
-from llr import History, Learner
+from llr import History
+from service import answers
 from service.context import Named
 from service.problems import Problem
 from service.schemas import Past
 from service.sessions.moments import Passed
+from service.sessions.roster import new_team
+from service.sessions.team import since
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 SHOWN = 8
@@ -24,21 +27,33 @@ async def history(
         Query(max_length=1000, description="Coordinates of theta, such as 0,3,7; the first 8."),
     ] = None,
 ) -> Any:
-    """The past of t, log_eta, eta, loss, regret and coordinates of theta."""
-    learner = session.published or Learner.from_config(session.config.of_learner(None))
-    past: History = learner.history
+    """The past of t, log_eta, eta, loss, regret and coordinates of theta; of shadows without it."""
+    team = session.published or new_team(session.config, None)
+    past = team.history
     coordinates = _coordinates(theta, past.theta.shape[1])
     rows = _thinned(len(past.t), points)
+    beside = {
+        name: since(shadow.start, shadow.learner.history) for name, shadow in team.shadows.items()
+    }
     return {
         "name": session.name,
+        **_columns(past, points),
+        "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
+        "coordinates": coordinates,
+        "shadows": {name: _columns(one, points) for name, one in beside.items()},
+        "drift": answers.drift(team)["at"],
+        "labels": _labels(session.shelf.passed(points)),
+    }
+
+
+def _columns(past: History, points: int) -> dict[str, Any]:
+    rows = _thinned(len(past.t), points)
+    return {
         "t": past.t[rows].tolist(),
         "log_eta": past.log_eta[rows].tolist(),
         "eta": past.eta[rows].tolist(),
         "loss": past.loss[rows].tolist(),
         "regret": None if past.regret is None else past.regret[rows].tolist(),
-        "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
-        "coordinates": coordinates,
-        "labels": _labels(session.shelf.passed(points)),
     }
 
 

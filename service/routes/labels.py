@@ -44,7 +44,7 @@ async def label(name: Name, here: Here, request: Request) -> Response:
         raise
     here.noted(session, labels.y.size, learnt.accepted)
     told = answers.of_learning(session, learnt, asked.theta)
-    etag = {"ETag": f'"{learnt.learner.t}"'}
+    etag = {"ETag": f'"{learnt.team.t}"'}
     return Response(told, headers=etag, media_type="application/json")
 
 

@@ -16,6 +16,7 @@ from service.sessions import late
 from service.sessions.actor import Session
 from service.sessions.matching import rows_of
 from service.sessions.present import upon
+from service.sessions.roster import new_team
 from service.sessions.waiting import in_thread_if_long
 
 router = APIRouter(prefix="/v1/sessions", tags=["learning"])
@@ -45,10 +46,11 @@ async def predict(session: Named, here: Here, caller: Caller, request: Request) 
 def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int, bytes]:
     """At which t, and the answer. What is published never changes: another thread may read it."""
     query = decode_query(body, session.config.features)
-    learner = session.published
-    if learner is None:
+    team = session.published
+    if team is None:
         width = 1 if query.rows is None else query.rows.shape[1]
-        learner = session.config.learner(width, max_dim)
+        team = new_team(session.config, width, max_dim)
+    learner = team.champion
     try:
         found = learner.predict() if query.rows is None else learner.predict(query.rows)
     except SampleError as wrong:
@@ -57,8 +59,8 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int,
     predictions = found.tolist()
     if query.rows is not None and query.single:
         predictions = predictions[0]
-    members = {"name": session.name, "t": learner.t, "predictions": predictions}
-    return query, learner.t, to_json(members, inf_nan_mode="null")
+    members = {"name": session.name, "t": team.t, "predictions": predictions}
+    return query, team.t, to_json(members, inf_nan_mode="null")
 
 
 async def _kept(session: Session, here: Context, query: Query, keep: Keep) -> None:

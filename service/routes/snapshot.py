@@ -4,13 +4,15 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from llr import Learner, StateError
+from llr import StateError
 from service import answers
 from service.context import Here, Name, Named
 from service.problems import Problem
 from service.schemas import SessionState, Snapshot
+from service.sessions.packing import from_plain, to_plain
 from service.sessions.present import settled
 from service.sessions.producers import MOST_SAMPLES, PRODUCER
+from service.sessions.roster import belongs, config_now
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 FORMAT = 1
@@ -21,15 +23,15 @@ async def out(session: Named, here: Here, response: Response) -> Any:
     """Everything needed to go on elsewhere."""
     session = await settled(here.sessions, session)
     session.turns.check_open()
-    learner = session.published
+    team = session.published
     response.headers["ETag"] = f'"{session.t}"'
     return {
         "format": FORMAT,
         "name": session.name,
         "t": session.t,
-        "config": session.config,
+        "config": config_now(session.config, team),
         "producers": session.producers,
-        "state": learner.to_plain() if learner else None,
+        **(to_plain(team) if team else {"state": None, "team": None}),
     }
 
 
@@ -48,14 +50,14 @@ async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
         session, _ = await here.sessions.create(name, snapshot.config)
         return answers.of_state(session)
     try:
-        learner = Learner.from_plain(snapshot.state)
+        team = from_plain(snapshot.state, snapshot.team, snapshot.config.drift)
     except StateError as damage:
         raise _wrong("/state", str(damage)) from None
-    if learner.config != snapshot.config.of_learner(learner.dim):
+    if not belongs(team, snapshot.config):
         raise _wrong("/state", "belongs to another config")
     if len(snapshot.producers) > here.settings.max_producers:
         raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
-    session = await here.sessions.restore(name, snapshot.config, learner, snapshot.producers)
+    session = await here.sessions.restore(name, snapshot.config, team, snapshot.producers)
     return answers.of_state(session)
 
 

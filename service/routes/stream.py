@@ -140,7 +140,7 @@ class _Talk:
                 outcome, sent = await begin(message, course, self._numbers, predictions)
                 learnt = outcome.pending.learnt
                 self._context.noted(outcome.session, sent, learnt.accepted)
-                size += learnt.learner.nbytes
+                size += learnt.team.nbytes
             except Problem as problem:
                 if problem.kind.name in ENDING:
                     raise

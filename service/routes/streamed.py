@@ -52,7 +52,7 @@ class Streamed:
             last = learnt
         if last is None:
             last = await course.finish(await course.begin(partial(_nothing, asked)))
-        whole = Learnt(last.learner, progress.accepted, progress.accepted == 0 < progress.blocks)
+        whole = Learnt(last.team, progress.accepted, progress.accepted == 0 < progress.blocks)
         await answers.send(answer, session, whole, asked.theta)
 
     async def _acknowledge(

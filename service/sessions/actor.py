@@ -1,4 +1,4 @@
-"""A session: one learner, one owner, samples in the order they came.
+"""A session: one team of learners, one owner, samples in the order they came.
 
 Learning runs ahead of the store: the learner takes the next samples while earlier ones are being
 committed. What the outside sees, `published`, only ever moves when a commit is durable. If a commit
@@ -9,9 +9,9 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from llr import Learner, Outcome
+from llr import Outcome
 from service.codec import Samples
 from service.metrics import Metrics
 from service.problems import Problem
@@ -19,34 +19,31 @@ from service.sessions.batch import Find, Fresh, Learnt, Pending, Ticket
 from service.sessions.committer import Receipt
 from service.sessions.config import SessionConfig
 from service.sessions.journal import Journal
+from service.sessions.moment import Event, Moment
 from service.sessions.origin import Origin
 from service.sessions.producers import new_of
 from service.sessions.relearning import Relearning
+from service.sessions.roster import new_team
 from service.sessions.shelf import Shelf
 from service.sessions.step import advice, learn
+from service.sessions.team import Team
 from service.sessions.turns import Turns
 from service.sessions.waiting import LONG, Moved, durable, to_the_end
 from service.settings import Settings
 from service.stores.store import Shelved, Written
 
 
-class Event(NamedTuple):
-    """What those who watch are told of a state: of which t, and its status."""
-
-    of: tuple[int, str] | None = None
-    text: bytes = b""
-
-
 class Session:
-    """One named learner in memory.
+    """One named learner in memory, with what else learns its samples.
 
     Attributes:
         name: its name.
         config: its config.
         id: its number in the store.
         features: whether its samples have an x.
-        published: the learner as of the last commit, None before the first sample of a session
+        published: the team as of the last commit, None before the first sample of a session
             whose dim was left out. Never learns: what runs ahead is a view of it.
+        changes: how often the team was changed while it was in memory.
         producers: for each producer, the number of its next sample.
         shelf: what is kept for late labels.
         journal: its way to the store.
@@ -62,7 +59,7 @@ class Session:
         name: str,
         config: SessionConfig,
         session: int,
-        learner: Learner | None,
+        team: Team | None,
         producers: dict[str, int],
         shelf: Shelf,
         journal: Journal,
@@ -73,14 +70,15 @@ class Session:
         self.name, self.config, self.id = name, config, session
         self.features = config.features
         self.producers, self.shelf = producers, shelf
-        self.published = learner
+        self.published = team
+        self.changes = 0
         self.changed = asyncio.Event()
         self.event = Event()
         self.watchers = 0
         self.gone = False
         self.diverged = False
         self.relearning: Relearning | None = None
-        self._learner = learner
+        self._team = team
         self.metrics, self.settings = metrics, settings
         self.journal, self._clock = journal, clock
         self.turns = Turns(settings.max_queue)
@@ -105,13 +103,18 @@ class Session:
     @property
     def nbytes(self) -> int:
         """How much memory it takes, roughly."""
-        learner = self._learner.nbytes if self._learner else 0
-        return 2000 + learner + 100 * len(self.producers) + self.shelf.nbytes
+        team = self._team.nbytes if self._team else 0
+        return 2000 + team + 100 * len(self.producers) + self.shelf.nbytes
 
     @property
-    def ahead(self) -> Learner | None:
-        """The learner with all that was learnt, durable or not; None as for `published`."""
-        return self._learner
+    def ahead(self) -> Team | None:
+        """The team with all that was learnt, durable or not; None as for `published`."""
+        return self._team
+
+    @property
+    def moment(self) -> Moment:
+        """What tells its state from the one before."""
+        return Moment(self.t, self.changes, self.status)
 
     @property
     def label_ms(self) -> int:
@@ -182,16 +185,23 @@ class Session:
         """At one's turn, keep and forget ahead of the store."""
         self.check()
         self.shelf.put(kept)
-        at = self._learner.t if self._learner else 0
-        commit = self.journal.kept(at, kept)
-        commit.then(partial(self._committed, self._learner))
+        commit = self.journal.kept(self._at, kept)
+        commit.then(partial(self._committed, self._team))
+        return commit
+
+    def renew(self, team: Team) -> Receipt[Any]:
+        """At one's turn, go on with another team that has learnt the same, ahead of the store."""
+        self.check()
+        self._team = team
+        commit = self.journal.renewed(team)
+        commit.then(partial(self._committed, team))
         return commit
 
     def check(self, if_match: int | None = None) -> None:
         """Refuse to go on if this copy was dropped, or is not where it is expected to be."""
         if self.gone:
             raise Moved
-        if if_match is not None and if_match != (at := self._learner.t if self._learner else 0):
+        if if_match is not None and if_match != (at := self._at):
             raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
 
     def relearn(self, origin: Origin) -> None:
@@ -224,21 +234,26 @@ class Session:
         self.check()  # it may have been dropped meanwhile
         return self._taken(ahead, fresh, outcome, started)
 
-    def _view(self, samples: Samples) -> Learner:
+    @property
+    def _at(self) -> int:
+        """Samples learnt, durable or not."""
+        return self._team.t if self._team else 0
+
+    def _view(self, samples: Samples) -> Team:
         """What learns while the session stays where it is."""
-        if self._learner is not None:
-            return self._learner.view()
-        return self.config.learner(samples.dim, self.settings.max_dim)
+        if self._team is not None:
+            return self._team.view()
+        return new_team(self.config, samples.dim, self.settings.max_dim)
 
     def nothing_new(self, sent: int) -> Pending:
         """What comes of so many samples none of which are new."""
-        if self._learner is None:
+        if self._team is None:
             raise Problem("invalid", "the first batch of a session without dim is empty")
-        return Pending(Learnt(self._learner, 0, sent > 0), self.journal.last)
+        return Pending(Learnt(self._team, 0, sent > 0), self.journal.last)
 
-    def _taken(self, ahead: Learner, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
+    def _taken(self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
         """What was learnt becomes the session's, and its commit is queued."""
-        at = self._learner.t if self._learner else 0
+        at = self._at
         if not outcome:
             self.diverged = True
             self.wake()
@@ -246,7 +261,7 @@ class Session:
             raise Problem("diverged", advice(at + outcome.accepted), t=at)
         n = fresh.samples.n
         self.metrics.learnt(n, time.perf_counter() - started)
-        self._learner, self.diverged = ahead, False
+        self._team, self.diverged = ahead, False
         if fresh.producer:
             self.producers[fresh.producer[0]] = fresh.producer[1]
         if fresh.kept:
@@ -263,17 +278,18 @@ class Session:
         most = self.settings.max_producers
         return new_of(samples, ticket, self.producers, most) or self.nothing_new(samples.n)
 
-    def _committed(self, learner: Learner | None, outcome: Any) -> None:
+    def _committed(self, team: Team | None, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""
         if isinstance(outcome, Written):
             self.journal.hear()
-            self._publish(learner)
+            self._publish(team)
         else:
             self.drop()
 
-    def _publish(self, learner: Learner | None) -> None:
-        if learner is not None and not self.gone and learner.t > self.t:
-            self.published = learner
+    def _publish(self, team: Team | None) -> None:
+        if team is not None and not self.gone and team is not self.published:
+            self.changes += self.t == team.t
+            self.published = team
             self.wake()
 
     def wake(self) -> None:

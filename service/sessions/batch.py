@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from llr import Learner
 from service.codec import Samples
 from service.sessions.committer import Receipt
+from service.sessions.team import Team
 from service.stores.store import Shelved
 
 
@@ -36,9 +36,9 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True)
 class Learnt:
-    """What came of a batch: the learner after it, and how many samples were new."""
+    """What came of a batch: the team after it, and how many samples were new."""
 
-    learner: Learner
+    team: Team
     accepted: int
     duplicate: bool
     predictions: Any = None

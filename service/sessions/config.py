@@ -21,6 +21,30 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
+SHADOW = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""What a shadow may be called."""
+ShadowName = Annotated[StrictStr, Field(pattern=f"^{SHADOW}$")]
+SHADOWS = 8
+"""How many shadows a session may have."""
+
+Options = dict[str, bool | Number | StrictStr]
+
+
+class ShadowConfig(BaseModel):
+    """Another algorithm for the samples of a session; the model is the session's."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"algorithm": "sg/ag"}]}
+    )
+
+    algorithm: StrictStr = Field(description="As that of a session.")
+    eta0: Number = Field(default=1e-3, description="As that of a session.")
+    options: Options = Field(
+        default_factory=dict,
+        description="Settings of the algorithm; the model's are the session's.",
+    )
+
+
 class SessionConfig(BaseModel):
     """The body of `PUT /v1/sessions/{name}`. Only `model` is required."""
 
@@ -47,8 +71,15 @@ class SessionConfig(BaseModel):
     regret: StrictStr | None = Field(
         default=None, description="`exact` (default where dim is at most 64) or `off`."
     )
-    options: dict[str, bool | Number | StrictStr] = Field(
+    options: Options = Field(
         default_factory=dict, description="Settings of the model and the algorithm, by name."
+    )
+    shadows: Annotated[dict[ShadowName, ShadowConfig], Field(max_length=SHADOWS)] = Field(
+        default_factory=dict,
+        description="Other algorithms that learn the same samples, to compare with; by name.",
+    )
+    drift: StrictBool = Field(
+        default=True, description="Look out for a loss that rises, and tell when it does."
     )
 
     label_seconds: Number | None = Field(
@@ -73,8 +104,8 @@ class SessionConfig(BaseModel):
         return llr.MODELS[self.model].features
 
     def learns_like(self, other: "SessionConfig") -> bool:
-        """Whether they differ in nothing but late labels and whether samples are kept."""
-        beside = {"label_seconds", "expired_label", "retain"}
+        """Whether they differ in nothing but late labels, drift, and whether samples are kept."""
+        beside = {"label_seconds", "expired_label", "retain", "drift"}
         return self.model_dump(exclude=beside) == other.model_dump(exclude=beside)
 
     def of_learner(self, dim: int | None) -> llr.Config:
@@ -89,13 +120,41 @@ class SessionConfig(BaseModel):
             self.model, known, self.algorithm, float(self.eta0), start, regret, options
         )
 
-    def learner(self, dim: int | None, max_dim: int) -> llr.Learner:
-        """A fresh learner, once dim is known. Refuses what none can be made of, by pointer."""
-        self.check(max_dim, dim)
-        return llr.Learner.from_config(self.of_learner(dim))
+    def of_shadow(self, shadow: ShadowConfig) -> "SessionConfig":
+        """The config of a session like this one that has a shadow's algorithm, and no shadows."""
+        own = {"algorithm": shadow.algorithm, "eta0": shadow.eta0, "shadows": {}}
+        return self.model_copy(update=own | {"options": self.of_model | shadow.options})
+
+    @property
+    def of_model(self) -> Options:
+        """The options that are the model's."""
+        names = {one.name for one in llr.MODELS[self.model].parameters}
+        return {name: value for name, value in self.options.items() if name in names}
 
     def check(self, max_dim: int, dim: int | None = None) -> None:
-        """Refuse what no learner can be made of, by pointer."""
+        """Refuse what no team can be made of, by pointer."""
+        self._check_alone(max_dim, dim)
+        for name, shadow in self.shadows.items():
+            self.check_shadow(shadow, max_dim, dim, pointer("shadows", name))
+
+    def check_shadow(
+        self, shadow: ShadowConfig, max_dim: int, dim: int | None = None, at: str = ""
+    ) -> None:
+        """Refuse what no shadow of this session can be made of, by a pointer from `at` on."""
+        for option in shadow.options:
+            if option in {one.name for one in llr.MODELS[self.model].parameters}:
+                detail = f"{option} is the model's: the shadow has the session's"
+                place = f"{at}{pointer('options', option)}"
+                raise Problem("invalid", detail, [{"pointer": place, "detail": detail}])
+        try:
+            self.of_shadow(shadow)._check_alone(max_dim, dim)
+        except Problem as problem:
+            for error in problem.errors:
+                error["pointer"] = at + error["pointer"]
+            raise
+
+    def _check_alone(self, max_dim: int, dim: int | None) -> None:
+        """Refuse what no champion can be made of."""
         try:
             config = self.of_learner(dim)
         except llr.ConfigError as wrong:

@@ -10,14 +10,16 @@ A what-if learns the session's samples anew instead, from t = 0, and has learnt 
 from collections.abc import Mapping
 from typing import Any
 
-from llr import ALGORITHMS, MODELS, Learner
+from llr import ALGORITHMS, MODELS
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.config import SessionConfig
 from service.sessions.origin import Origin
+from service.sessions.roster import config_now
+from service.sessions.team import Team
 
-Copy = tuple[SessionConfig, Learner | None, Origin | None]
-"""The config of a copy; its learner if it goes on from where the session is; what it re-learns."""
+Copy = tuple[SessionConfig, Team | None, Origin | None]
+"""The config of a copy; its team if it goes on from where the session is; what it re-learns."""
 
 
 def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False) -> Copy:
@@ -27,18 +29,18 @@ def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False)
     """
     if relearn:
         return _what_if(session, changes)
-    config, learner = session.config, session.published
-    known = None if learner is None else learner.dim
+    team = session.published
+    config, known = config_now(session.config, team), team and team.dim
     given = {name: value for name, value in changes.items() if (name, value) != ("dim", known)}
     changed = config.model_copy(update=given)
     if changed.learns_like(config):
-        return changed, None if learner is None else learner.copy(), None
+        return changed, team and team.copy().watched(changed.drift), None
     if "options" not in given:
         changed = changed.model_copy(update={"options": _fitting(changed)})
-    if learner is not None and learner.t:
-        carried = {"theta0": learner.theta.tolist()}
+    if team is not None and team.t:
+        carried = {"theta0": team.champion.theta.tolist()}
         if changed.model not in MODELS or changed.features:
-            carried["dim"] = learner.dim
+            carried["dim"] = team.dim
         changed = changed.model_copy(update=carried | given)
     return changed, None, None
 
@@ -47,7 +49,7 @@ def _what_if(session: Session, changes: Mapping[str, Any]) -> Copy:
     kept, t = session.journal.retention.kept, session.t
     if kept.samples < t or not session.config.retain:
         raise Problem("not-retained", _why_not(session, kept.samples))
-    changed = session.config.model_copy(update=dict(changes))
+    changed = config_now(session.config, session.published).model_copy(update=dict(changes))
     if "options" not in changes:
         changed = changed.model_copy(update={"options": _fitting(changed)})
     if session.published is not None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import TypeVar
 
-from llr import Learner, StateError
+from llr import StateError
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late
@@ -18,10 +18,13 @@ from service.sessions.config import SessionConfig
 from service.sessions.journal import Journal, new_stamp
 from service.sessions.loading import damaged, not_found, rebuild
 from service.sessions.origin import Origin, from_stored, to_stored
+from service.sessions.packing import pack
 from service.sessions.relearner import Relearner
 from service.sessions.retention import Retention
+from service.sessions.roster import config_now, new_team
 from service.sessions.shards import Shards
 from service.sessions.shelf import Shelf
+from service.sessions.team import Team
 from service.sessions.waiting import RETRY
 from service.settings import Settings
 from service.stores.store import (
@@ -37,6 +40,7 @@ from service.stores.store import (
 
 log = logging.getLogger("service")
 R = TypeVar("R")
+ANOTHER = "choose another name, or delete the session first"
 
 
 class Hub:
@@ -108,12 +112,9 @@ class Hub:
         written = await self._stored(self._shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             session = await self._there(name)
-            if session.config != config:
-                raise Problem(
-                    "session-exists",
-                    "choose another name, or delete the session first",
-                    config=session.config.model_dump(),
-                )
+            now = config_now(session.config, session.published)
+            if config not in (session.config, now):
+                raise Problem("session-exists", ANOTHER, config=now.model_dump())
             return session, False
         log.info("session created", extra={"session": name, "t": 0})
         stored = Stored(written.session, body, 0, None, 0, (), {}, stamp=stamp)
@@ -123,26 +124,26 @@ class Hub:
         self,
         name: str,
         config: SessionConfig,
-        learner: Learner | None,
+        team: Team | None,
         producers: Mapping[str, int],
         origin: Origin | None = None,
     ) -> Session:
         """A new session that goes on from a state. Raises `session-exists` if the name is taken.
 
-        Without a learner it is a fresh one that knows these producers; with an origin it learns
+        Without a team it is a fresh one that knows these producers; with an origin it learns
         those samples first.
         """
-        config.check(self._settings.max_dim, learner.dim if learner else None)
-        t, packed = (learner.t, learner.pack()) if learner else (0, None)
+        config.check(self._settings.max_dim, team.dim if team else None)
+        t, packed = (team.t, pack(team)) if team else (0, None)
         body, stamp = to_stored(config, origin), new_stamp()
         create = Create(name, body, t, packed, producers, stamp)
         written = await self._stored(self._shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             await self._find(name, written)
-            raise Problem("session-exists", "choose another name, or delete the session first")
+            raise Problem("session-exists", ANOTHER)
         log.info("session restored", extra={"session": name, "t": t})
         stored = Stored(written.session, body, t, packed, t, (), producers, stamp=stamp)
-        return self._keep(name, stored, learner)
+        return self._keep(name, stored, team)
 
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
@@ -211,13 +212,13 @@ class Hub:
             raise not_found(name)
         config, _ = from_stored(stored.config)
         try:
-            learner = await asyncio.to_thread(rebuild, config, stored)
+            team = await asyncio.to_thread(rebuild, config, stored)
         except (StateError, ValueError) as damage:
             raise damaged(name, damage) from damage
         meanwhile = self.at_hand(name)
         if meanwhile is not None:  # made while this copy was on its way
             return meanwhile
-        return self._keep(name, stored, learner)
+        return self._keep(name, stored, team)
 
     async def _there(self, name: str) -> Session:
         """The session that has a name now, whatever had it before."""
@@ -233,16 +234,16 @@ class Hub:
                 raise
             raise Problem("invalid", f"cannot be stored: {conflict.reason}") from None
 
-    def _make(self, name: str, stored: Stored, learner: Learner | None) -> Session:
+    def _make(self, name: str, stored: Stored, team: Team | None) -> Session:
         config, origin = from_stored(stored.config)
-        if learner is None and (config.dim or not config.features):
-            learner = config.learner(config.dim or 1, self._settings.max_dim)
+        if team is None and (config.dim or not config.features):
+            team = new_team(config, config.dim or 1, self._settings.max_dim)
         retention = Retention.of(stored, config.retain, self._settings.max_retained)
         made = Session(
             name,
             config,
             stored.id,
-            learner,
+            team,
             dict(stored.producers),
             Shelf(stored.kept),
             Journal(stored, retention, self._shards.of(name)),
@@ -254,8 +255,8 @@ class Hub:
             made.relearn(origin)
         return made
 
-    def _keep(self, name: str, stored: Stored, learner: Learner | None) -> Session:
-        session = self._loaded[name] = self._make(name, stored, learner)
+    def _keep(self, name: str, stored: Stored, team: Team | None) -> Session:
+        session = self._loaded[name] = self._make(name, stored, team)
         self.touched(session)
         if session.turns.closed is not None:
             self.relearner.start(name)

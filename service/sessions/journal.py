@@ -4,11 +4,12 @@ from contextlib import suppress
 from secrets import randbits
 from typing import Any
 
-from llr import Learner
 from service.codec import Samples, pack_samples
 from service.sessions.batch import Fresh
 from service.sessions.committer import Committer, Receipt
+from service.sessions.packing import pack
 from service.sessions.retention import Retention
+from service.sessions.team import Team
 from service.stores.store import Append, Fence, Keep, Replace, Shelved, Stored, StoreError
 
 
@@ -56,15 +57,15 @@ class Journal:
             with suppress(StoreError):
                 await self.last.wait()
 
-    def learnt(self, learner: Learner, at: int, fresh: Fresh) -> Receipt[Any]:
+    def learnt(self, team: Team, at: int, fresh: Fresh) -> Receipt[Any]:
         """Queue the smaller of the samples and the state; a snapshot when the tail is long."""
         samples, also = fresh.samples, (fresh.producer, fresh.kept)
-        size, most = samples.nbytes, learner.nbytes
+        size, most = samples.nbytes, team.nbytes
         change: Append | Replace
         if size > most or self._tail + size > 2 * most + 4096:
             self._tail = 0
             kept = self._retained(samples) | {"fence": self._fence()}
-            change = Replace(self._session, at, samples.n, learner.pack(), *also, **kept)
+            change = Replace(self._session, at, samples.n, pack(team), *also, **kept)
         else:
             self._tail += size
             blob = pack_samples(samples)
@@ -78,6 +79,13 @@ class Journal:
         blob = pack_samples(samples) if self.retention.going else None
         stays = blob is not None and self.retention.add(samples.n, len(blob))
         return {"retained": self.retention.kept, "blob": blob if stays else None}
+
+    def renewed(self, team: Team) -> Receipt[Any]:
+        """Queue a team that has learnt the same as the one before."""
+        self._tail, fence, kept = 0, self._fence(), self.retention.kept
+        change = Replace(self._session, team.t, 0, pack(team), fence=fence, retained=kept)
+        self.last = self._committer.commit(change)
+        return self.last
 
     def kept(self, at: int, kept: Shelved) -> Receipt[Any]:
         """Queue what is kept and forgotten while nothing is learnt."""

@@ -1,29 +1,31 @@
-"""A session as it comes from the store: its learner, or why there is none."""
+"""A session as it comes from the store: its team, or why there is none."""
 
 import logging
 
-from llr import Learner, StateError
+from llr import StateError
 from service.codec import unpack_samples
 from service.problems import Problem
 from service.sessions.config import SessionConfig
+from service.sessions.packing import unpack
+from service.sessions.roster import new_team
+from service.sessions.team import Team
 from service.stores.store import Stored
 
 log = logging.getLogger("service")
 
 
-def rebuild(config: SessionConfig, stored: Stored) -> Learner | None:
+def rebuild(config: SessionConfig, stored: Stored) -> Team | None:
     """Snapshot, then the tail through the same kernel: the same state to the last bit."""
-    learner = Learner.unpack(stored.snapshot) if stored.snapshot is not None else None
+    team = unpack(stored.snapshot, config.drift) if stored.snapshot is not None else None
     for entry in stored.tail:
         samples = unpack_samples(entry.blob)
-        if learner is None:
-            learner = Learner.from_config(config.of_learner(samples.dim))
-        outcome = learner.learn(*samples.arguments)
+        team = team or new_team(config, samples.dim)
+        outcome = team.learn(*samples.arguments)
         if not outcome:
             raise StateError("the log cannot be learnt from")
-    if (learner.t if learner else 0) != stored.t:
+    if (team.t if team else 0) != stored.t:
         raise StateError("the log and the state do not meet")
-    return learner
+    return team
 
 
 def not_found(name: str) -> Problem:

@@ -1,14 +1,15 @@
-"""The step of a session: its learner learns, and what is wrong is told in the caller's terms."""
+"""The step of a session: its team learns, and what is wrong is told in the caller's terms."""
 
-from llr import Learner, Outcome, SampleError
+from llr import Outcome, SampleError
 from service.problems import Problem
 from service.sessions.batch import Fresh
+from service.sessions.team import Team
 
 
-def learn(learner: Learner, fresh: Fresh, predictions: bool) -> Outcome:
+def learn(team: Team, fresh: Fresh, predictions: bool) -> Outcome:
     """Learn; what is wrong with a sample is told by its place."""
     try:
-        return learner.learn(*fresh.samples.arguments, predictions=predictions)
+        return team.learn(*fresh.samples.arguments, predictions=predictions)
     except SampleError as wrong:
         number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
         errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
