@@ -257,6 +257,22 @@ async def test_a_source_that_is_deleted_meanwhile_stops_it(
     assert "deleted" in ended["relearning"]["stopped"]
 
 
+async def test_samples_of_another_session_are_not_taken_for_those_of_the_source(
+    store: Stub, gate: Gate
+) -> None:
+    async with running(App(Settings(store="memory:"))) as http:
+        await source(http)
+        await what_if(http)
+        await http.put("/v1/sessions/other", json={"model": "linear"})
+    numbers = store._ids
+    numbers["a"], numbers["other"] = numbers["other"], numbers["a"]
+    gate.open()
+    async with running(App(Settings(store="memory:"))) as http:
+        ended = await done(http)
+        assert (ended["t"], ended["status"]) == (0, "stopped")
+        assert "deleted" in ended["relearning"]["stopped"]
+
+
 async def test_a_what_if_may_be_deleted_meanwhile_and_made_again(
     http: httpx.AsyncClient, gate: Gate
 ) -> None:

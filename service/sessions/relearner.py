@@ -97,21 +97,32 @@ class Relearner:
         if going is None or session.turns.closed is None:
             return
         going.begin(session.t)
-        while session.t < going.origin.of:
-            try:
+        try:
+            await self._check_source(going.origin)
+            while session.t < going.origin.of:
                 async with self._few:
                     await self._block(session, going.origin)
                 self._touched(session)
-            except Problem as problem:
-                if problem.kind.name in PASSING:
-                    raise
-                going.stopped = problem.detail
-                break
-        else:
             session.turns.closed = None
+        except Problem as problem:
+            if problem.kind.name in PASSING:
+                raise
+            going.stopped = problem.detail
+        except Exception:
+            log.exception("a what-if failed", extra={"session": session.name})
+            going.stopped = "the service failed, which was logged"
         session.wake()
         told = {"session": session.name, "t": session.t, "why": going.stopped or "all is learnt"}
         log.info("a what-if ends", extra=told)
+
+    async def _check_source(self, origin: Origin) -> None:
+        """See that a number stands for the session it did: in another store it may not."""
+        try:
+            source = await self._get(origin.source)
+        except Problem as problem:
+            raise (_deleted() if problem.kind.name == "session-not-found" else problem) from None
+        if source.id != origin.session:
+            raise _deleted()
 
     async def _block(self, session: Session, origin: Origin) -> None:
         """Learn the next entries of a log, together or else one by one as they once came."""
@@ -122,7 +133,7 @@ class Relearner:
         except Damaged as damage:
             raise Problem("damaged", f"the samples cannot be read: {damage}") from damage
         if entries is None:
-            raise Problem("session-not-found", "the session whose samples these are was deleted")
+            raise _deleted()
         parts = await asyncio.to_thread(_unpacked, entries)
         try:
             await _learn(session, Samples.joined(parts))
@@ -131,6 +142,10 @@ class Relearner:
                 raise
             for part in parts:
                 await _learn(session, part)
+
+
+def _deleted() -> Problem:
+    return Problem("session-not-found", "the session whose samples these are was deleted")
 
 
 async def _learn(session: Session, samples: Samples) -> None:
