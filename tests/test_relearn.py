@@ -11,6 +11,8 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from serving import Server, started
 from test_hub import Stub, running, until
 
@@ -51,7 +53,7 @@ class Gate:
         patch.setattr(relearner, "BLOCK", 1)
         patch.setattr(relearner, "PAUSE", 0.0)
 
-    def open(self, blocks: int = 10**6) -> None:
+    def open(self, blocks: int = 1000) -> None:
         for _ in range(blocks):
             self.permits.release()
 
@@ -257,6 +259,25 @@ async def test_a_source_that_is_deleted_meanwhile_stops_it(
     assert "deleted" in ended["relearning"]["stopped"]
 
 
+async def test_one_that_does_not_move_is_seen_to_by_another(store: Stub, gate: Gate) -> None:
+    async with running(App(Settings(store="memory:"))) as http:
+        await source(http)
+        await what_if(http)
+        gate.open(2)
+        await until(lambda: gate.asked == 3)
+    app = App(Settings(store="memory:"))
+    async with running(app) as http:
+        relearner = app.context.sessions.relearner
+        await relearner.close()
+        assert not relearner._tasks, "as if it had started before the other ended"
+        await relearner.look()
+        assert not relearner._tasks, "perhaps somebody sees to it"
+        await relearner.look()
+        assert [*relearner._tasks] == ["b"]
+        gate.open()
+        assert (await done(http))["t"] == 600
+
+
 async def test_samples_of_another_session_are_not_taken_for_those_of_the_source(
     store: Stub, gate: Gate
 ) -> None:
@@ -296,6 +317,26 @@ async def test_what_is_learnt_meanwhile_by_the_source_is_not_in_it(
     gate.open()
     assert (await done(http))["t"] == 600
     assert (await http.get(B, params={"producer": "p"})).json()["next_seq"] == 600
+
+
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=12), st.integers(1, 3000))
+@settings(max_examples=12, derandomize=True, deadline=None)
+def test_it_is_the_same_however_the_samples_came_and_are_read(sizes: list[int], block: int) -> None:
+    async def live() -> Any:
+        async with running(App(Settings(store="memory:"))) as http:
+            await http.put(A, json={"model": "linear", "algorithm": "sg/ag", "retain": True})
+            at = 0
+            for n in sizes:
+                await http.post(f"{A}/samples", json=ROWS[at : at + n])
+                at += len(ROWS[at : at + n])
+            await what_if(http, algorithm="svrg/ag")
+            await done(http)
+            return (await http.get(f"{B}/snapshot")).json()["state"], at
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relearner, "BLOCK", block)
+        state, n = asyncio.run(live())
+    assert state == fresh("svrg/ag", n=n)
 
 
 @pytest.mark.parametrize("failure", [StoreFull("full"), StoreUnavailable("away")])

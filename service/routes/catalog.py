@@ -14,6 +14,6 @@ router = APIRouter(prefix="/v1", tags=["catalog"])
 async def contents() -> dict[str, Any]:
     """Models, algorithms and options, each with a line of explanation."""
     fields = SessionConfig.model_fields
-    defaults = {name: fields[name].default for name in ("algorithm", "eta0")}
+    defaults = {name: fields[name].default for name in ("algorithm", "eta0", "retain")}
     defaults["regret"] = f"exact where dim is at most {EXACT_BY_DEFAULT}, else off"
     return catalog.contents() | {"defaults": defaults}

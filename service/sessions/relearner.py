@@ -48,6 +48,7 @@ class Relearner:
     ) -> None:
         self._shards, self._get, self._touched = shards, get, touched
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._seen: dict[str, int] = {}
         self._few = asyncio.Semaphore(AT_ONCE)
 
     def start(self, name: str) -> None:
@@ -58,17 +59,30 @@ class Relearner:
 
     async def resume(self) -> None:
         """Start with every session that had not ended when the service did."""
-        after, rows = "", [Listed("", b"", 0)]
-        while rows:
+        while True:
             try:
-                rows = await self._shards.list(after, PAGE)
+                for name in await self._unfinished():
+                    self.start(name)
+                return
             except StoreError as failure:
                 log.warning("what-ifs wait", extra={"why": str(failure)})
                 await asyncio.sleep(PAUSE)
-                continue
-            for row in filter(unfinished, rows):
-                self.start(row.name)
-            after = rows[-1].name if rows else after
+
+    async def look(self) -> None:
+        """Start with those that did not move since the last look: who saw to them is gone."""
+        before, self._seen = self._seen, await self._unfinished()
+        for name, t in self._seen.items():
+            if before.get(name) == t:
+                self.start(name)
+
+    async def _unfinished(self) -> dict[str, int]:
+        """The sessions of the store that have not learnt all, and how far each is."""
+        found: dict[str, int] = {}
+        after = ""
+        while rows := await self._shards.list(after, PAGE):
+            found |= {row.name: row.t for row in rows if unfinished(row)}
+            after = rows[-1].name
+        return found
 
     async def close(self) -> None:
         """Let be, at the end of the blocks that are being learnt."""
@@ -102,6 +116,7 @@ class Relearner:
             while session.t < going.origin.of:
                 async with self._few:
                     await self._block(session, going.origin)
+                going.stopped = None
                 self._touched(session)
             session.turns.closed = None
         except Problem as problem:

@@ -31,7 +31,7 @@ class Relearning:
 
     def begin(self, t: int) -> None:
         """It goes on, at t."""
-        self.stopped, self._done, self._since = None, t, time.monotonic()
+        self._done, self._since = t, time.monotonic()
 
     def refusal(self, t: int) -> Problem:
         """What those are told who want to change the session meanwhile."""

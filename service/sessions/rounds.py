@@ -12,6 +12,8 @@ SWEEP_SECONDS = 1.0
 """How often it is looked for what has expired."""
 LOOK_SECONDS = 0.1
 """How often it is looked for what others did to the sessions that are watched."""
+RELEARN_SECONDS = 60.0
+"""How often it is looked for what-ifs that nobody sees to."""
 
 
 async def rounds(hub: Hub) -> None:
@@ -19,6 +21,7 @@ async def rounds(hub: Hub) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_every(SWEEP_SECONDS, hub.sweep))
         if hub.shared:
+            tasks.create_task(_every(RELEARN_SECONDS, hub.relearner.look))
             tasks.create_task(_every(LOOK_SECONDS, hub.look))
 
 
