@@ -73,6 +73,9 @@ Patience = Annotated[float, typer.Option(min=0, help="Seconds to wait for a serv
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Named = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
 CopyNamed = Annotated[str, typer.Argument(metavar="COPY", callback=_name, help="The copy's name.")]
+ShadowNamed = Annotated[
+    str, typer.Argument(metavar="SHADOW", callback=_name, help="The shadow's name.")
+]
 ManyNamed = Annotated[
     list[str], typer.Argument(metavar="NAME...", callback=_names, help="The sessions.")
 ]

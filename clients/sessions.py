@@ -24,9 +24,10 @@ from clients.connection import (
     service,
 )
 from clients.relearning import Waiting
+from clients.shadows import add_shadow, promote, remove_shadow, shadows
 
 app = typer.Typer(
-    help="List sessions, show one, fork one, delete some.\n\nExample: llr sessions",
+    help="List sessions, show, fork, compare or delete them.\n\nExample: llr sessions",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COLUMNS = ("session", "model", "algorithm", "dim", "t", "eta", "mean\nloss", "regret\nml")
@@ -99,6 +100,12 @@ def fork(
         return
     restarts = algorithm is not None or eta0 is not None
     typer.echo(f"{copy} is a fork of {name}: {_how(twin, restarts)}, t {twin.t:,}")
+
+
+app.command()(shadows)
+app.command()(add_shadow)
+app.command()(remove_shadow)
+app.command()(promote)
 
 
 @app.command()

@@ -56,6 +56,7 @@ class View:
         return (
             f"t {state.t:,}  η {state.eta:.4g}  mean loss {_number(state.loss.mean)}"
             f"  regret {_number(state.regret.ml)}  {self.rate:,.0f}/s  {state.status}"
+            f"{_drift(state)}"
         )
 
     def __rich__(self) -> Panel:
@@ -101,6 +102,11 @@ def watch(
         with Live(view, console=console, refresh_per_second=10):
             for state in states:
                 view.saw(state)
+
+
+def _drift(state: State) -> str:
+    """When the loss was last found to rise, if ever."""
+    return f"  drift at {state.drift.at[-1]:,}" if state.drift and state.drift.at else ""
 
 
 def _number(value: float | None) -> str:

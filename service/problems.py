@@ -35,7 +35,6 @@ KINDS: dict[str, Kind] = {
         Kind("too-slow", 408, "The request did not arrive in time"),
         Kind("session-exists", 409, "The session exists with another config"),
         Kind("shadow-exists", 409, "There is another shadow of this name"),
-        Kind("dim-unknown", 409, "No sample has told the dim of the session"),
         Kind("id-taken", 409, "The id stands for another x"),
         Kind("sequence-gap", 409, "Samples are missing before these"),
         Kind("producers-full", 409, "The session knows its most producers"),

@@ -151,7 +151,7 @@ def test_what_cannot_be_added_or_promoted_changes_nothing(client: TestClient) ->
     create(client)
     client.put("/v1/sessions/open", json={"model": "linear"})
     early = client.put("/v1/sessions/open/shadows/x", json={"algorithm": "sg"})
-    assert (early.status_code, early.json()["type"]) == (409, "urn:llr:problem:dim-unknown")
+    assert (early.status_code, early.json()["type"]) == (422, "urn:llr:problem:invalid")
     bad = client.put(f"{A}/shadows/x", json={"algorithm": "sg", "options": {"no": 1}})
     assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "/options/no")
     for k in range(6):

@@ -1,7 +1,7 @@
 """What the service answers, as values: read-only, with plain numbers and lists."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 from clients.sdk.errors import UnexpectedAnswer
@@ -34,6 +34,41 @@ class EtaStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Shadow:
+    """How another algorithm does on the samples of a session.
+
+    Attributes:
+        algorithm: how it learns.
+        status: `ok`, or `diverged`: it learns no more.
+        t: samples it has learnt.
+        since: from which t of the session on it is compared with the champion.
+        lead: by how much its mean loss is below the champion's since then; None before any.
+        eta: its step size.
+        log_eta: its logarithm.
+        loss: of its own samples, in total and on average.
+        regret: against the best so far at each step, and against the one best for all.
+    """
+
+    algorithm: str
+    status: str
+    t: int
+    since: int
+    lead: float | None
+    eta: float
+    log_eta: float | None
+    loss: Loss
+    regret: Regret
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How often the loss of a session was found to rise, and at which t, the last 16 times."""
+
+    alarms: int
+    at: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to learning: applied exactly once, and on disk.
 
@@ -49,6 +84,7 @@ class Answer:
         theta: the parameters; None if they were left out.
         intercept: the constant term beside them, one a class; None without one.
         predictions: for each sample before it was learnt, if asked for; None after a retry.
+        shadows: how other algorithms do on the same samples, by name.
     """
 
     name: str
@@ -62,6 +98,7 @@ class Answer:
     theta: Any = None
     intercept: Any = None
     predictions: list[Any] | None = None
+    shadows: dict[str, Shadow] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +159,10 @@ class State:
         labels: what became of predictions with an id; None if there were none.
         retained: how much of its samples it keeps; None without `retain`.
         relearning: how far it is, if it was forked with `relearn`.
+        shadows: how other algorithms do on the same samples, by name.
+        champion: the name of the shadow that was promoted last; None if none was.
+        former: the name the champion before it has as a shadow.
+        drift: how often the loss was found to rise; None if nobody looks out for it.
     """
 
     name: str
@@ -142,6 +183,10 @@ class State:
     labels: LateLabels | None = None
     retained: Retained | None = None
     relearning: Relearning | None = None
+    shadows: dict[str, Shadow] = field(default_factory=dict)
+    champion: str | None = None
+    former: str | None = None
+    drift: Drift | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +208,8 @@ class History:
     """The past as columns, oldest first; `theta` has a list of `coordinates` for each t.
 
     `labels` are the last late ones: `t` and `at` (in ms) when they were learnt, `predicted_t`
-    and `predicted_at` when their x was predicted for; None if there were none.
+    and `predicted_at` when their x was predicted for; None if there were none. `shadows` has such
+    columns for each shadow, without theta; `drift` is at which t the loss was found to rise.
     """
 
     name: str
@@ -175,6 +221,8 @@ class History:
     theta: list[list[float]]
     coordinates: list[int]
     labels: dict[str, list[int]] | None = None
+    shadows: dict[str, Any] = field(default_factory=dict)
+    drift: list[int] = field(default_factory=list)
 
 
 def read(shape: type[T], members: Any) -> T:
@@ -186,17 +234,19 @@ def read(shape: type[T], members: Any) -> T:
     if not isinstance(members, Mapping):
         raise UnexpectedAnswer(f"{shape.__name__} is not an object")
     known: dict[str, Any] = {}
-    for field in fields(shape):  # type: ignore[arg-type]
-        if field.name in members:
-            known[field.name] = _value(field.name, members[field.name], shape)
-        elif field.default is MISSING:
-            raise UnexpectedAnswer(f"{shape.__name__} without {field.name}")
+    for one in fields(shape):  # type: ignore[arg-type]
+        if one.name in members:
+            known[one.name] = _value(one.name, members[one.name], shape)
+        elif one.default is MISSING and one.default_factory is MISSING:
+            raise UnexpectedAnswer(f"{shape.__name__} without {one.name}")
     return shape(**known)
 
 
 def _value(name: str, value: Any, shape: type) -> Any:
     if shape is History or value is None:
         return value
+    if name == "shadows":
+        return {each: read(Shadow, members) for each, members in value.items()}
     return read(PARTS[name], value) if name in PARTS else value
 
 
@@ -207,4 +257,5 @@ PARTS: dict[str, type] = {
     "labels": LateLabels,
     "retained": Retained,
     "relearning": Relearning,
+    "drift": Drift,
 }

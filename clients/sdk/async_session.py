@@ -138,6 +138,26 @@ class AsyncSession(Seat):
                     return state
         raise deleted(self.name)
 
+    async def add_shadow(
+        self,
+        name: str,
+        algorithm: str,
+        *,
+        eta0: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> State:
+        """Let another algorithm learn the same samples from now on, as `Session.add_shadow`."""
+        talk = self._handle.add_shadow(name, algorithm=algorithm, eta0=eta0, options=options)
+        return await self._runner.run(talk)
+
+    async def remove_shadow(self, name: str) -> None:
+        """Remove a shadow and what it has learnt."""
+        await self._runner.run(self._handle.remove_shadow(name))
+
+    async def promote(self, name: str) -> State:
+        """Make a shadow the champion, as `Session.promote`."""
+        return await self._runner.run(self._handle.promote(name))
+
     async def delete(self) -> None:
         """Delete the session and all that is kept of it."""
         await self._runner.run(self._handle.delete())

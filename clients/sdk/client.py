@@ -69,6 +69,8 @@ class Client:
         theta0: Any = None,
         regret: str | None = None,
         options: Mapping[str, Any] | None = None,
+        shadows: Mapping[str, Mapping[str, Any]] | None = None,
+        drift: bool | None = None,
         label_seconds: float | None = None,
         expired_label: float | None = None,
         retain: bool | None = None,
@@ -87,6 +89,8 @@ class Client:
             theta0: where theta starts: a number for all, or one a coordinate.
             regret: `exact` or `off`.
             options: settings of the model and the algorithm.
+            shadows: other algorithms on the same samples, as `{"rival": {"algorithm": "sg/ag"}}`.
+            drift: whether to look out for a loss that rises; the service does if left out.
             label_seconds: for how long `predict` keeps an x for its label.
             expired_label: what is learnt for one whose label did not come in that time.
             retain: whether all samples are kept, so that a fork can learn them anew.
@@ -107,6 +111,8 @@ class Client:
             theta0=theta0,
             regret=regret,
             options=options,
+            shadows=shadows,
+            drift=drift,
             label_seconds=label_seconds,
             expired_label=expired_label,
             retain=retain,

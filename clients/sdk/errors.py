@@ -12,10 +12,12 @@
         ├── Forbidden             403  this key may not do that
         ├── NotFound              404  there is nothing at this address
         │   ├── SessionNotFound   404  there is no such session
-        │   └── IdNotFound        404  nothing is kept under this id
+        │   ├── IdNotFound        404  nothing is kept under this id
+        │   └── ShadowNotFound    404  there is no such shadow
         ├── MethodNotAllowed      405  this address does not do that
         ├── TooSlow               408  the body did not arrive in time
         ├── SessionExists         409  the name is taken, with another config
+        ├── ShadowExists          409  there is another shadow of this name
         ├── IdTaken               409  the id stands for another x
         ├── SequenceGap           409  samples are missing before these
         │   └── StateRegressed         what was acknowledged is gone: the store is an older one
@@ -46,9 +48,8 @@ class LLRError(Exception):
     """Whatever the SDK raises by itself.
 
     Attributes:
-        learnt: samples of the failed call that were learnt before, and for certain. To go on,
-            call again with the samples after them: what is in doubt is sent with the numbers it
-            had, and learnt once.
+        learnt: samples of the failed call that were learnt before, and for certain. Call again
+            with those after them: what is in doubt keeps its numbers, and is learnt once.
         retried: whether tries before the last failed too, so that one of them may have worked.
     """
 
@@ -56,10 +57,8 @@ class LLRError(Exception):
     retried: bool = False
 
     def __str__(self) -> str:
-        told = super().__str__()
-        if not self.learnt:
-            return told
-        return f"{told} ({self.learnt} samples before these were learnt)"
+        before = f" ({self.learnt} samples before these were learnt)" if self.learnt else ""
+        return super().__str__() + before
 
 
 class Unreachable(LLRError):
@@ -157,6 +156,12 @@ class IdNotFound(NotFound):
     kind = "id-not-found"
 
 
+class ShadowNotFound(NotFound):
+    """There is no such shadow; the detail names those there are."""
+
+    kind = "shadow-not-found"
+
+
 class MethodNotAllowed(Problem):
     """This address does not do that."""
 
@@ -173,6 +178,12 @@ class SessionExists(Problem):
     """The name is taken, with another config, which is in `extra["config"]`."""
 
     kind = "session-exists"
+
+
+class ShadowExists(Problem):
+    """There is another shadow of this name, or the champion has it."""
+
+    kind = "shadow-exists"
 
 
 class IdTaken(Problem):
@@ -282,8 +293,7 @@ class DiskFull(Problem):
 
 
 def _below(tree: type[Problem]) -> list[type[Problem]]:
-    found = tree.__subclasses__()
-    return found + [lower for one in found for lower in _below(one)]
+    return [one for child in tree.__subclasses__() for one in (child, *_below(child))]
 
 
 KINDS: dict[str, type[Problem]] = {one.kind: one for one in _below(Problem) if "kind" in vars(one)}

@@ -15,6 +15,7 @@ from clients.sdk.errors import (
     ProducerShared,
     SequenceGap,
     SessionNotFound,
+    ShadowNotFound,
     StateRegressed,
     UnexpectedAnswer,
 )
@@ -139,6 +140,25 @@ class Handle:
         yield from self._ask("POST", "/fork", body=to_json({"name": name} | given))
         return twin
 
+    def add_shadow(self, name: str, **config: Any) -> Talk[State]:
+        """Let another algorithm learn beside the session's from now on."""
+        given = {member: value for member, value in config.items() if value is not None}
+        reply = yield from self._ask("PUT", _shadow(name), body=to_json(given))
+        return read(State, reply.json())
+
+    def remove_shadow(self, name: str) -> Talk[None]:
+        """Remove a shadow. That it is gone after a lost answer is what was asked for."""
+        try:
+            yield from self._ask("DELETE", _shadow(name))
+        except ShadowNotFound as gone:
+            if not gone.retried:
+                raise
+
+    def promote(self, name: str) -> Talk[State]:
+        """Make a shadow the champion; twice is the same as once."""
+        reply = yield from self._ask("POST", "/promote", body=to_json({"name": name}))
+        return read(State, reply.json())
+
     def delete(self) -> Talk[None]:
         """Delete the session. That it is gone after a lost answer is what was asked for."""
         try:
@@ -201,6 +221,12 @@ class Seat:
     def producer(self) -> str:
         """Under which name its samples are numbered."""
         return self._handle.numbering.producer
+
+
+def _shadow(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no shadow's name: letters, digits, dots, _ and -")
+    return f"/shadows/{name}"
 
 
 def _joined(before: Answer, answer: Answer) -> Answer:

@@ -211,6 +211,36 @@ class Session(Seat):
                     return state
         raise deleted(self.name)
 
+    def add_shadow(
+        self,
+        name: str,
+        algorithm: str,
+        *,
+        eta0: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> State:
+        """Let another algorithm learn the same samples from now on, to compare; the state then.
+
+        Args:
+            name: what the shadow is called.
+            algorithm: how it learns.
+            eta0: its first step size, or the only one.
+            options: settings of the algorithm.
+
+        Raises:
+            ShadowExists: if there is another one of that name.
+        """
+        talk = self._handle.add_shadow(name, algorithm=algorithm, eta0=eta0, options=options)
+        return self._runner.run(talk)
+
+    def remove_shadow(self, name: str) -> None:
+        """Remove a shadow and what it has learnt."""
+        self._runner.run(self._handle.remove_shadow(name))
+
+    def promote(self, name: str) -> State:
+        """Make a shadow the champion; the state then, whose `former` is the one before's name."""
+        return self._runner.run(self._handle.promote(name))
+
     def delete(self) -> None:
         """Delete the session and all that is kept of it."""
         self._runner.run(self._handle.delete())

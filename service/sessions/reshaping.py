@@ -55,8 +55,8 @@ async def _reshape(session: Session, change: Callable[[Team], Team | None]) -> R
         async with session.turns.line():
             session.check()
             if session.ahead is None:
-                detail = "create it with its shadows, or send the first sample before"
-                raise Problem("dim-unknown", detail)
+                detail = "the first sample has to tell dim: send it before, or create with shadows"
+                raise Problem("invalid", detail)
             changed = change(session.ahead)
             commit = session.journal.last if changed is None else session.renew(changed)
         if commit is not None:
