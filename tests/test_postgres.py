@@ -25,12 +25,14 @@ from service.stores.store import (
     Change,
     Create,
     Damaged,
+    Delete,
     Keep,
     Kept,
     Replace,
     StoreError,
     StoreTooNew,
     StoreUnavailable,
+    Tidied,
 )
 
 
@@ -215,7 +217,7 @@ def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(
             Create("b", b"", 1, b"x" * 11),
         ]
         assert kinds(store.write(large)) == "CCCCC"
-        assert "more than Postgres keeps" in str(store.write(large[:1]))
+        assert "that Postgres keeps in one piece" in str(store.write(large[:1]))
         assert kinds(store.write([Append(a, 2, 1, b"x" * 10)])) == "W"
 
 
@@ -226,6 +228,24 @@ def test_a_large_group_goes_in_parts(url: str, monkeypatch: pytest.MonkeyPatch) 
         group = [Append(a, t, 1, b"x" * 10) for t in (*range(7), 3, 7)]
         assert kinds(store.write(group)) == "WWWWWWWCW"
         assert known(store, "a").t == 8
+
+
+def test_the_long_log_of_a_deleted_session_goes_a_part_at_a_time(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "ROWS", 4)
+    with closing(open_store(url)) as store:
+        assert isinstance(store, Tidied)
+        a, b = created(store, "a", "b")
+        store.write([Append(a, t, 1, b"x") for t in range(10)] + [Append(b, 0, 1, b"x")])
+        store.write([Delete(a)])
+        assert doctor([url]) == 0
+        left = []
+        while store.tidy():
+            left.append(int(tampered(url, "SELECT count(*) FROM log")))
+        assert left == [7, 3, 1]
+        assert tampered(url, "SELECT count(*) FROM discarded") == "0"
+        assert known(store, "b").t == 1
 
 
 def test_services_that_write_to_the_same_sessions_do_not_lock_each_other_out(url: str) -> None:

@@ -16,6 +16,7 @@ PATIENCE = 600.0
 """Seconds a statement may take."""
 NAMES = "SELECT name FROM sessions ORDER BY name"
 STRAYS = """SELECT 'log' AS name, count(*) FROM log WHERE session NOT IN (SELECT id FROM sessions)
+        AND session NOT IN (SELECT session FROM discarded)
     UNION ALL SELECT 'snapshots', count(*) FROM snapshots
         WHERE session NOT IN (SELECT id FROM sessions)
     UNION ALL SELECT 'producers', count(*) FROM producers

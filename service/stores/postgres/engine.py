@@ -12,6 +12,7 @@ from service.stores.postgres.line import Line
 from service.stores.store import (
     Change,
     Conflict,
+    Delete,
     Entry,
     Head,
     Listed,
@@ -32,7 +33,7 @@ class Postgres:
 
     def __init__(self, where: Address) -> None:
         self.address = where
-        self._closed = False
+        self._closed, self._untidy = False, True
         self._line = Line(where)
         try:
             self._line.connect()
@@ -49,7 +50,13 @@ class Postgres:
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""
+        self._untidy |= any(isinstance(change, Delete) for change in group)
         return self.ask(partial(writing.write, group=group)) if group else []
+
+    def tidy(self) -> bool:
+        """Delete a part of the long logs that deleted sessions left; whether there is more."""
+        self._untidy = self._untidy and self.ask(writing.tidy)
+        return self._untidy
 
     def load(self, name: str) -> Stored | None:
         """All that is known of a session, None if there is none. Raises `Damaged`."""

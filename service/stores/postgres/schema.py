@@ -56,6 +56,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             blob bytea NOT NULL,
             PRIMARY KEY (session, id)
         )""",
+        "CREATE TABLE discarded (session bigint PRIMARY KEY)",
         "ALTER TABLE snapshots ALTER blob SET STORAGE EXTERNAL",
         "ALTER TABLE log ALTER blob SET STORAGE EXTERNAL",
         "ALTER TABLE kept ALTER blob SET STORAGE EXTERNAL",

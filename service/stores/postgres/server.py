@@ -12,6 +12,8 @@ ABOUT = """SELECT current_setting('server_version_num')::int AS version,
     current_setting('fsync') AS fsync,
     current_setting('full_page_writes') AS full_page_writes,
     current_setting('synchronous_commit') AS synchronous_commit"""
+WHOLE_TABLES = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+"""Ways to go through all of a table: plans are made while tables are small, and kept."""
 STANDBY = "it is a standby or read-only: name the primary, reads come from there too"
 NEEDED = {
     "fsync": "a power cut of its machine would lose or spoil everything",
@@ -31,6 +33,7 @@ def settings(address: Address) -> dict[str, str]:
         "idle_in_transaction_session_timeout": most,
         "tcp_user_timeout": most,
         "plan_cache_mode": "force_generic_plan",
+        **dict.fromkeys(WHOLE_TABLES, "off"),
         "jit": "off",
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import cast
+from typing import Any, cast
 
 from asyncpg import Connection
 
@@ -21,6 +21,7 @@ from service.stores.store import (
     Keep,
     Replace,
     Retained,
+    StoreError,
     Written,
 )
 
@@ -31,6 +32,8 @@ LARGEST = 1_000_000_000
 """Bytes of a blob: Postgres has no room for 2**30 of them in a value or in a message."""
 TOGETHER = 2**28
 """Bytes of blobs that go into one statement."""
+ROWS = 2000
+"""Entries of a log that are deleted at a time: a log may have millions."""
 TRIES = 4
 """How often a group is tried again that was rolled back for the sake of another's."""
 
@@ -44,16 +47,17 @@ async def write(connection: Connection, group: Sequence[Change]) -> list[Result]
 
 
 async def _write(connection: Connection, group: Sequence[Change]) -> list[Result]:
-    wrong = [unfit(change) or too_large(change) for change in group]
+    wrong = [unfit(change) or _too_large(change) for change in group]
     fit = [change for change, why in zip(group, wrong, strict=True) if why is None]
     stored = iter(await _stored(connection, fit) if fit else [])
     return [next(stored) if why is None else Conflict(why) for why in wrong]
 
 
-def too_large(change: Change) -> str | None:
+def _too_large(change: Change) -> str | None:
     """Why a change has no room in Postgres, None if it has."""
-    most = max((len(blob) for blob in _blobs(change)), default=0)
-    return f"{most} bytes are more than Postgres keeps in one piece" if most > LARGEST else None
+    if _size(change) <= LARGEST or max(map(len, _blobs(change))) <= LARGEST:
+        return None
+    return f"a blob has more than the {LARGEST} bytes that Postgres keeps in one piece"
 
 
 def _blobs(change: Change) -> Iterator[bytes]:
@@ -73,16 +77,15 @@ async def _stored(connection: Connection, group: Sequence[Change]) -> list[Resul
     fits = len(moves) == len(group) and sum(map(_size, group)) <= TOGETHER
     if not fits or any(isinstance(plan.add(move), Conflict) for move in moves):
         return await _in_order(connection, group)
-    try:
-        there = await statements.run(connection, plan.rows())
-    except OF_ONE_CHANGE:
-        return await _in_order(connection, group)
-    stale = [move for move in moves if move.session not in there]
-    others = iter(await _in_order(connection, stale) if stale else [])
-    return [Written(m.session) if m.session in there else next(others) for m in moves]
+    with suppress(*OF_ONE_CHANGE):
+        if await statements.run(connection, plan.rows()):
+            return [Written(move.session) for move in moves]
+    return await _in_order(connection, group)
 
 
 def _size(change: Change) -> int:
+    if isinstance(change, Append) and not change.kept:
+        return len(change.blob)
     return sum(map(len, _blobs(change)))
 
 
@@ -143,35 +146,47 @@ async def _run(connection: Connection, run: Sequence[Change], at: Positions) -> 
 async def _move(connection: Connection, moves: Sequence[Move], at: Positions) -> list[Result]:
     plan = Plan(at)
     results = [plan.add(move) for move in moves]
-    if plan.courses:
-        await statements.run(connection, plan.rows())
-        at.update({session: course.at for session, course in plan.courses.items()})
+    if not await statements.run(connection, plan.rows()):
+        raise StoreError("a session moved although it is locked")
+    at.update({session: course.at for session, course in plan.courses.items()})
     return results
 
 
 async def _create(connection: Connection, group: Sequence[Create], at: Positions) -> list[Result]:
     ids = await statements.numbers(connection, len(group))
-    rows: dict[str, Rows] = {"sessions": [], "snapshots": [], "producers": []}
-    in_order = sorted(zip(ids, group, strict=True), key=lambda pair: pair[1].name.encode())
-    for session, create in in_order:
-        _add(rows, session, create)
-    made = await statements.run(connection, rows)
-    at.update({n: (c.t, c.stamp) for n, c in zip(ids, group, strict=True) if n in made})
+    named = [*zip(ids, group, strict=True)]
+    in_order = sorted(named, key=lambda pair: pair[1].name.encode())
+    made = await statements.create(connection, [_session(*pair) for pair in in_order])
+    new = [pair for pair in named if pair[0] in made]
+    await statements.run(connection, _states(new))
+    at.update({session: (create.t, create.stamp) for session, create in new})
     return [
         Written(session) if session in made else Conflict(taken(create.name))
-        for session, create in zip(ids, group, strict=True)
+        for session, create in named
     ]
 
 
-def _add(rows: dict[str, Rows], session: int, create: Create) -> None:
+def _session(session: int, create: Create) -> tuple[Any, ...]:
     name, config, t = create.name, create.config, create.t
     head = (t, create.stamp, checksums.of_head(session, t))
     crc = checksums.of_session(session, name, config)
     snapshot_t = None if create.snapshot is None else t
-    rows["sessions"].append((session, *head, snapshot_t, crc, name.encode(), config))
-    if create.snapshot is not None:
-        rows["snapshots"].append(snapshot_row(session, t, create.snapshot, Retained()))
-    rows["producers"] += [producer_row(session, *one) for one in create.producers.items()]
+    return (session, *head, snapshot_t, crc, name.encode(), config)
+
+
+def _states(new: Sequence[tuple[int, Create]]) -> dict[str, Rows]:
+    return {
+        "snapshots": [
+            snapshot_row(session, create.t, create.snapshot, Retained())
+            for session, create in new
+            if create.snapshot is not None
+        ],
+        "producers": [
+            producer_row(session, *one)
+            for session, create in new
+            for one in create.producers.items()
+        ],
+    }
 
 
 async def _delete(connection: Connection, group: Sequence[Delete], at: Positions) -> list[Result]:
@@ -183,3 +198,8 @@ async def _delete(connection: Connection, group: Sequence[Delete], at: Positions
     gone = [result.session for result in results if isinstance(result, Written)]
     await connection.execute(statements.DELETE, gone)
     return results
+
+
+async def tidy(connection: Connection) -> bool:
+    """Delete a part of what deleted sessions left of their logs; whether there was anything."""
+    return bool(await connection.fetchval(statements.TIDY, ROWS))

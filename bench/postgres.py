@@ -1,0 +1,158 @@
+"""How many acknowledgements a second Postgres gives, in groups and one by one.
+
+    .venv/bin/python -m bench.postgres            on a cluster of its own, half a minute
+    .venv/bin/python -m bench.postgres --store postgresql://…?migrate=true
+
+Clients wait for the acknowledgement of one sample of ten features before they send the next, each
+in a session of its own, through the committer that the service has. The rival sends the same
+statement for every sample by itself, over many connections at once, so that Postgres can do what it
+does by itself to sync several commits together. Clients, committer and database share the machine.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from time import perf_counter
+
+import asyncpg
+from rich.console import Console
+
+from bench import contest
+from bench.contest import Contest, Line, Scores, Turn, at_least, plain
+from bench.http import sync_time
+from service.metrics import Metrics
+from service.sessions.committer import Committer
+from service.stores import open_store
+from service.stores.postgres import server, writing
+from service.stores.postgres.address import address
+from service.stores.store import Append, Create, Written
+
+CLIENTS = (1, 32, 256, 512)
+RIVAL = 256
+"""Clients of the contest with a target."""
+LINES = 32
+"""Connections of the rival."""
+BLOB = bytes(88)
+_names = count()
+
+Commit = Callable[[Append], Awaitable[object]]
+
+
+async def _acks(sessions: list[int], seconds: float, commit: Commit) -> float:
+    """Acknowledgements a second, with a client for each session."""
+    end = perf_counter() + seconds
+
+    async def client(session: int) -> int:
+        t = 0
+        while perf_counter() < end:
+            await commit(Append(session, t, 1, BLOB, ("producer", t + 1)))
+            t += 1
+        return t
+
+    begin = perf_counter()
+    done = await asyncio.gather(*map(client, sessions))
+    return sum(done) / (perf_counter() - begin)
+
+
+async def grouped(url: str, clients: int, seconds: float) -> float:
+    """Through the committer: whatever waits is one statement."""
+    committer = Committer(await asyncio.to_thread(open_store, url), Metrics())
+    names = [f"bench-{next(_names)}" for _ in range(clients)]
+    made = [await committer.commit(Create(name, b"{}")).wait() for name in names]
+    sessions = [result.session for result in made if isinstance(result, Written)]
+
+    async def commit(change: Append) -> None:
+        await committer.commit(change).wait()
+
+    try:
+        return await _acks(sessions, seconds, commit)
+    finally:
+        await committer.close()
+
+
+async def one_each(url: str, clients: int, seconds: float) -> float:
+    """The same statement for every change, over connections of its own."""
+    where = address(url)
+    settings = server.settings(where)
+    free: asyncio.Queue[asyncpg.Connection] = asyncio.Queue()
+    lines = [await asyncpg.connect(where.dsn, server_settings=settings) for _ in range(LINES)]
+    for line in lines:
+        free.put_nowait(line)
+    names = [f"bench-{next(_names)}" for _ in range(clients)]
+    made = await writing.write(lines[0], [Create(name, b"{}") for name in names])
+    sessions = [result.session for result in made if isinstance(result, Written)]
+
+    async def commit(change: Append) -> None:
+        line = await free.get()
+        await writing.write(line, [change])
+        free.put_nowait(line)
+
+    try:
+        return await _acks(sessions, seconds, commit)
+    finally:
+        for line in lines:
+            await line.close()
+
+
+def contests(url: str, rounds: int, seconds: float) -> list[Contest]:
+    """Every number of clients, and the rival beside one of them."""
+
+    def turn(measured: Callable[..., Awaitable[float]], clients: int) -> Turn:
+        return Turn(asyncio.run(measured(url, clients, seconds)))  # type: ignore[arg-type]
+
+    entries: dict[str, Callable[[], Turn]] = {f"{n}": partial(turn, grouped, n) for n in CLIENTS}
+    entries["each"] = partial(turn, one_each, RIVAL)
+
+    def verdict(scores: Scores) -> list[Line]:
+        unit, each = "acks/s", scores["each"]
+        lines = [plain(f"{RIVAL} clients, a statement each, {LINES} connections", unit, each)]
+        for n in CLIENTS:
+            line = plain(f"{n} clients, grouped, one connection", unit, scores[f"{n}"])
+            rival = n == RIVAL
+            lines.append(at_least(line, scores[f"{n}"], "each", each, 5.0) if rival else line)
+        return lines
+
+    return [Contest(entries, rounds, verdict)]
+
+
+@contextmanager
+def database(given: str | None) -> Iterator[str]:
+    """The URL that was given, or that of a cluster which goes with the block."""
+    if given:
+        yield given
+        return
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from postgres import Cluster  # noqa: PLC0415
+
+    cluster = Cluster(max_connections="64", shared_buffers="128MB", autovacuum="on")
+    try:
+        yield cluster.url(migrate="true")
+    finally:
+        cluster.remove()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Count what Postgres acknowledges.")
+    parser.add_argument("--store", help="the URL of a database to fill")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    given = parser.parse_args()
+    load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        sync = 1e3 * sync_time(Path(folder))
+    with database(given.store) as url:
+        open_store(url).close()
+        found = contest.measure(contests(url, given.rounds, given.seconds))
+    print(f"{load} and {os.getloadavg()[0]:.2f} after; a sync takes {sync:.2f} ms")
+    Console(width=140).print(contest.table(found))
+
+
+if __name__ == "__main__":
+    main()
