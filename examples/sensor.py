@@ -59,6 +59,13 @@ print(
     f"at the end it is off by {after:.2f} °C, the average of all readings by {average_after:.2f} °C"
 )
 
+# %% [markdown]
+# The session also says that something happened, and when: its loss rose.
+
+# %%
+alarms = session.state().drift.at
+print(f"drift was seen after {', '.join(map(str, alarms))} readings; the move was after {MOVED}")
+
 # %%
 figure = Figure(figsize=(8, 5.5), layout="constrained")
 top, bottom = figure.subplots(2, sharex=True, height_ratios=[2, 1])
@@ -66,6 +73,9 @@ top.plot(readings, ".", color="0.8", markersize=2, label="readings")
 top.plot(at, averages, color="tab:orange", label="average of all readings")
 top.plot(at, estimates, color="tab:blue", label="the session's estimate")
 top.set(ylabel="°C", title="A thermometer that was moved")
+for alarm in alarms:
+    top.axvline(alarm, color="tab:red", linewidth=1, linestyle=":")
+top.plot([], [], ":", color="tab:red", label="drift is seen")
 top.legend(loc="upper left")
 bottom.semilogy(at, steps, color="tab:blue")
 bottom.set(xlabel="readings", ylabel="step size η")

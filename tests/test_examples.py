@@ -19,6 +19,8 @@ def sensor(told: Told) -> None:
     assert told["delay"] <= 60
     assert told["after"] < 0.1
     assert told["average_after"] > 1
+    [alarm] = told["alarms"]
+    assert told["MOVED"] < alarm <= told["MOVED"] + 60
 
 
 def clicks(told: Told) -> None:
