@@ -30,6 +30,7 @@ from bench.arena import Arena, arena
 from bench.contest import Contest, Line
 from bench.ingest import arrays, grouped, lines, singles
 from bench.many import many
+from bench.names import named
 from bench.stalls import stalls
 
 
@@ -70,6 +71,7 @@ def contests(place: Arena, scale: Scale) -> list[Contest]:
         arrays(place, scale.rounds, scale.requests, "exact"),
         arrays(place, scale.rounds, 4 * scale.requests, "off"),
         lines(place, scale.rounds, scale.lines),
+        named(place, scale.rounds, scale.seconds),
         stalls(place, scale.paced_rounds, scale.paced_seconds, scale.bulk),
     ]
 

@@ -68,6 +68,9 @@ def push(
     columns: Annotated[
         str | None, typer.Option(help="Those of x, with commas. (Default: all others.)")
     ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="Send features by their names, text too.")
+    ] = False,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -99,11 +102,13 @@ def push(
     """
     config: dict[str, Any] = {"model": model, "dim": dim, "algorithm": algorithm, "eta0": eta0}
     config |= {"options": options_of(option or []), "retain": retain}
+    config["named"] = (named and model is not None) or None
     pushing = Pushing(session or _named_as(file), patience)
     with service(url, key, patience, pushing.waiting, pushing.hint) as client:
         reach(url, key)
-        wanted = _takes_features(client, pushing.name, model)
-        chosen = Columns(label_column, tuple(columns.split(",")) if columns else None, wanted)
+        wanted, takes_names = _taken(client, pushing.name, model)
+        features = tuple(columns.split(",")) if columns else None
+        chosen = Columns(label_column, features, wanted, named or takes_names)
         kind = format_of(file, kind)
         client.session(pushing.name, **config)
         known_as = producer or producer_of(client, pushing.name, file, kind, chosen)
@@ -137,14 +142,17 @@ def _placed(problem: Problem, part: Part) -> Exception:
     return problem
 
 
-def _takes_features(client: Client, name: str, model: str | None) -> bool:
-    """Whether the model of the session, made or to be made, has features."""
-    try:
-        model = model or client.session(name).state().model
-    except SessionNotFound:
-        raise BadData(f"there is no session {name!r}: give --model to create it") from None
+def _taken(client: Client, name: str, model: str | None) -> tuple[bool, bool]:
+    """Whether the session, made or to be made, takes features, and whether it is known by names."""
+    names = False
+    if model is None:
+        try:
+            state = client.session(name).state()
+        except SessionNotFound:
+            raise BadData(f"there is no session {name!r}: give --model to create it") from None
+        model, names = state.model, state.features is not None
     known = {entry["name"]: entry for entry in client.catalog()["models"]}
-    return bool(known.get(model, {}).get("features", True))
+    return bool(known.get(model, {}).get("features", True)), names
 
 
 def _named_as(file: Path) -> str:

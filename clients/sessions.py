@@ -23,6 +23,7 @@ from clients.connection import (
     end,
     service,
 )
+from clients.largest import told
 from clients.relearning import Waiting
 from clients.shadows import add_shadow, promote, remove_shadow, shadows
 
@@ -32,6 +33,8 @@ app = typer.Typer(
 )
 COLUMNS = ("session", "model", "algorithm", "dim", "t", "eta", "mean\nloss", "regret\nml")
 WORDS = 3
+LARGEST = 20
+"""How many named features are shown."""
 
 
 @app.callback(invoke_without_command=True)
@@ -67,7 +70,8 @@ def show(name: Named, as_json: AsJson = False, url: Url = LOCAL, key: Key = None
         typer.echo(json.dumps(state, indent=2))
         return
     for member, value in state.items():
-        typer.echo(f"{member:<10} {_told(value)}")
+        named = member == "theta" and isinstance(value, dict)
+        typer.echo(f"{member:<10} {told(value, LARGEST) if named else _told(value)}")
 
 
 @app.command()

@@ -16,9 +16,12 @@ from rich.text import Text
 
 from clients import LLRError, State
 from clients.connection import LOCAL, AsJson, Key, Named, Url, service
+from clients.largest import told
 from clients.sparkline import sparkline
 
 KEPT = 500
+LARGEST = 5
+"""How many named features are shown."""
 PATIENCE = 3600.0
 
 
@@ -67,8 +70,13 @@ class View:
         charts = Table.grid("", "", "", padding=(0, 1))
         charts.add_row("log η", self._chart("log_eta", width), _number(state.log_eta))
         charts.add_row("mean loss", self._chart("loss", width), _number(state.loss.mean))
+        if isinstance(state.theta, dict) and state.theta:
+            charts.add_row("θ", told(state.theta, LARGEST), f"of {len(state.theta):,}")
         trouble = [Text(self._trouble, "red")] if self._trouble else []
-        title = f"{state.name}: {state.model}, {state.algorithm}, dim {state.dim}"
+        size = f"dim {state.dim}"
+        if state.features is not None:
+            size = f"{state.features.known:,} named features"
+        title = f"{state.name}: {state.model}, {state.algorithm}, {size}"
         return Panel(Group(Text(self.line()), charts, *trouble), title=Text(title))
 
     def _chart(self, member: str, width: int) -> str:

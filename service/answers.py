@@ -4,14 +4,17 @@ from typing import Any
 
 import orjson
 
-from llr import EtaStatus, Learner
+from llr import EtaStatus, NamedLearner
 from llr.eta_status import of as judged
+from service.codec import NAMED
 from service.replies import Answer
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
+from service.sessions.learners import AnyLearner
 from service.sessions.roster import config_now
 from service.sessions.shelf import Shelf
 from service.sessions.team import Team
+from service.theta import Shown, everything, of_body
 
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},
@@ -26,7 +29,7 @@ def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
         "t": learnt.team.t,
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
-    } | numbers(learnt.team.champion, theta)
+    } | numbers(learnt.team.champion, of_body(learnt.names) if theta else None)
     if learnt.team.shadows:
         members["shadows"] = shadows(learnt.team)
     if learnt.predictions is not None:
@@ -41,7 +44,7 @@ async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) ->
     await answer.whole(200, of_learning(session, learnt, theta), headers)
 
 
-def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
+def of_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
     """All of a session that a reader wants to see."""
     team = session.published
     config = config_now(session.config, team)
@@ -50,7 +53,8 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
         "t": session.t,
         "model": config.model,
         "algorithm": config.algorithm,
-        "dim": team.dim if team else config.dim,
+        "dim": config.dim if team is None or team.dim == NAMED else team.dim,
+        "features": team and names(team.champion),
         "champion": team and team.name,
         "former": team and team.former,
         "shadows": shadows(team) if team else {},
@@ -68,6 +72,15 @@ def of_state(session: Session, theta: bool = True) -> dict[str, Any]:
     return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
 
 
+def names(learner: AnyLearner) -> dict[str, Any] | None:
+    """How many names there are and may be; None where features have none."""
+    if not isinstance(learner, NamedLearner):
+        return None
+    config = learner.config
+    counts = {"known": learner.known, "hashing": learner.hashing}
+    return counts | {"max_features": config.max_features, "hash_bits": config.hash_bits}
+
+
 def shadows(team: Team) -> dict[str, Any]:
     """How each shadow does beside the champion."""
     loss, t = team.champion.loss, team.t
@@ -79,7 +92,7 @@ def shadows(team: Team) -> dict[str, Any]:
             "since": one.mark.since,
             "lead": one.lead(loss, t),
         }
-        | numbers(one.learner, theta=False)
+        | numbers(one.learner, theta=None)
         for name, one in team.shadows.items()
     }
 
@@ -110,12 +123,12 @@ def eta_status(status: EtaStatus) -> dict[str, Any]:
     return {"eta_status": status._asdict()}
 
 
-def numbers(learner: Learner, theta: bool) -> dict[str, Any]:
+def numbers(learner: AnyLearner, theta: Shown | None) -> dict[str, Any]:
     """η, θ, loss and regret."""
     loss, regret = learner.loss, learner.regret
     members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
-    if theta:
-        members["theta"] = learner.theta.tolist()
+    if theta is not None:
+        members["theta"] = theta(learner)
         intercept = learner.intercept
         if intercept is not None:
             members["intercept"] = intercept if isinstance(intercept, float) else intercept.tolist()

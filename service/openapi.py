@@ -13,11 +13,19 @@ from service.schemas import Answer, ProblemDocument
 
 REF = "#/components/schemas/"
 ONE = {"x": [0.5, -1.2], "y": 1.0}
+NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
+VALUE = {"type": ["number", "boolean", "string"]}
+ROW: dict[str, Any] = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "number"}},
+        {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
+    ]
+}
 SAMPLE: dict[str, Any] = {
     "type": "object",
     "required": ["y"],
     "properties": {
-        "x": {"type": "array", "items": {"type": "number"}},
+        "x": ROW,
         "y": {"type": "number"},
     },
     "additionalProperties": False,
@@ -26,7 +34,7 @@ COLUMNS: dict[str, Any] = {
     "type": "object",
     "required": ["y"],
     "properties": {
-        "x": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+        "x": {"type": "array", "items": ROW},
         "y": {"type": "array", "items": {"type": "number"}},
     },
     "additionalProperties": False,
@@ -36,6 +44,7 @@ BODIES: dict[str, Any] = {
         "schema": {"anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS]},
         "examples": {
             "one sample": {"value": ONE},
+            "named features": {"value": NAMED_ONE},
             "without features": {"value": {"y": 4.2}},
             "many": {"value": [ONE, {"x": [0.1, 0.3], "y": 0.0}]},
             "columns": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "y": [1.0, 0.0]}},
@@ -77,7 +86,7 @@ PREDICT = {
             "schema": {
                 "type": "object",
                 "properties": {
-                    "x": {"type": "array"},
+                    "x": {"anyOf": [ROW, {"type": "array", "items": ROW}]},
                     "id": ID,
                     "ids": {"type": "array", "items": ID, "minItems": 1},
                 },
@@ -86,6 +95,7 @@ PREDICT = {
             "examples": {
                 "one row": {"value": {"x": [0.5, -1.2]}},
                 "many rows": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]]}},
+                "named features": {"value": {"x": NAMED_ONE["x"]}},
                 "without features": {"value": {}},
                 "kept for a label": {"value": {"x": [0.5, -1.2], "id": "order-17"}},
                 "many, kept": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "ids": ["a", "b"]}},

@@ -12,6 +12,7 @@ from service.sessions.config import (
     SessionConfig,
     ShadowConfig,
     ShadowName,
+    Theta,
 )
 
 
@@ -37,7 +38,9 @@ class Numbers(BaseModel):
     t: int = Field(description="Samples learnt so far.")
     eta: float = Field(description="The step size.")
     log_eta: float | None = None
-    theta: list[Any] | None = Field(None, description="Classes × features for softmax.")
+    theta: list[Any] | dict[str, Any] | None = Field(
+        None, description="Classes × features for softmax; by name for named features."
+    )
     intercept: float | list[float] | None = Field(
         None, description="The constant term beside theta, one a class; where there is one."
     )
@@ -100,6 +103,15 @@ class Relearning(BaseModel):
     stopped: str | None = Field(description="Why it cannot go on; null while it can.")
 
 
+class Features(BaseModel):
+    """The names of a session whose features have names."""
+
+    known: int = Field(description="Names that were seen and are kept apart.")
+    max_features: int = Field(description="How many may be; those after them share places.")
+    hash_bits: int = Field(description="There are 2 to the power of it such places.")
+    hashing: bool = Field(description="Whether there were names after those.")
+
+
 class SessionState(Numbers):
     """All of a session."""
 
@@ -119,6 +131,7 @@ class SessionState(Numbers):
     former: str | None = Field(None, description="The shadow that was the champion before it.")
     shadows: dict[str, ShadowNumbers] = Field(description="Other algorithms on the same samples.")
     drift: Drift | None = Field(description="Null if nobody looks out for it.")
+    features: Features | None = Field(None, description="Null where features have no names.")
     config: SessionConfig
 
 
@@ -190,7 +203,7 @@ class Past(Columns):
 
     name: str
     theta: list[list[float]]
-    coordinates: list[int]
+    coordinates: list[int] | list[str]
     shadows: dict[str, Columns] = Field(description="Of each shadow, from where it began.")
     drift: list[int] = Field(description="At which t the loss was found to rise.")
     labels: PastLabels | None = Field(
@@ -227,7 +240,9 @@ class Fork(BaseModel):
     dim: StrictInt | None = Field(None, description="Another only with a theta0 that fits it.")
     algorithm: StrictStr | None = Field(None, description="Another algorithm.")
     eta0: Number | None = Field(None, description="Another first step size.")
-    theta0: Number | list[Number] | list[list[Number]] | None = Field(
+    max_features: StrictInt | None = Field(None, ge=1, description="Names kept apart.")
+    hash_bits: StrictInt | None = Field(None, ge=1, le=24, description="Bits of a shared place.")
+    theta0: Theta | None = Field(
         None, description="Where theta starts, if not where the session's is."
     )
     regret: StrictStr | None = Field(None, description="`exact` or `off`.")

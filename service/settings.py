@@ -138,7 +138,12 @@ class Settings(BaseSettings):
     max_streams: int = Field(
         default=4096, ge=1, le=10**6, description="Event streams and WebSockets that may be open."
     )
-    max_dim: int = Field(default=100_000, ge=1, le=10**8, description="Largest dim of a session.")
+    max_dim: int = Field(
+        default=100_000,
+        ge=1,
+        le=10**8,
+        description="Largest dim of a session, or most names kept apart.",
+    )
     max_producers: int = Field(
         default=10_000, ge=1, le=10**6, description="Producers one session remembers."
     )

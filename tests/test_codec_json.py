@@ -1,6 +1,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from service.codec import decode_json, decode_rows
@@ -24,7 +25,7 @@ def refusal(body: bytes, features: bool = True) -> Problem:
 @pytest.mark.parametrize("token", FINE)
 def test_a_finite_number_is_taken_as_the_nearest_float(token: str) -> None:
     samples = decode_json(f'{{"x": [1, {token}], "y": {token}}}'.encode(), features=True)
-    assert samples.X is not None
+    assert isinstance(samples.X, np.ndarray)
     for number in (samples.X[0, 1], samples.y[0]):
         assert float(number).hex() == float(token).hex()
 
@@ -51,7 +52,7 @@ REFUSED: list[tuple[str, bool, list[str]]] = [
     ('{"x": null, "y": [1]}', True, ["/x"]),
     ('{"x": 1, "y": 1}', True, ["/x"]),
     ('{"x": "12", "y": 1}', True, ["/x"]),
-    ('{"x": {"age": 3}, "y": 1}', True, ["/x"]),
+    ('{"x": {"age": null}, "y": 1}', True, ["/x/age"]),
     ('{"x": {}, "y": [1]}', True, ["/x"]),
     ('{"x": [], "y": 1}', True, ["/x"]),
     ('{"x": [1], "y": 1, "z": 1}', True, [""]),
@@ -139,10 +140,6 @@ def test_a_producers_own_text_is_shortened_and_escaped(evil: str) -> None:
     assert len(text) < 250
 
 
-def test_named_features_are_said_to_come_later() -> None:
-    assert "named features" in refusal(b'{"x": {"age": 3}, "y": 1}').detail
-
-
 def test_the_last_of_two_keys_counts() -> None:
     samples = decode_json(b'{"x": "no", "y": 1, "x": [2], "y": 3}', features=True)
     assert samples.y.tolist() == [3.0]
@@ -159,7 +156,7 @@ def test_the_last_of_two_keys_counts() -> None:
 )
 def test_rows_to_predict_for(body: bytes, rows: list[list[float]], single: bool) -> None:
     matrix, alone = decode_rows(body, features=True)
-    assert matrix is not None
+    assert isinstance(matrix, np.ndarray)
     assert repr(matrix.tolist()) == repr(rows)
     assert alone is single
 
@@ -182,7 +179,7 @@ def test_models_without_features_have_no_rows(body: bytes) -> None:
         (b'{"x": [1e999]}', True, "/x/0"),
         (b'{"x": [false]}', True, "/x/0"),
         (b'{"x": "12"}', True, "/x"),
-        (b'{"x": {"a": 1}}', True, "/x"),
+        (b'{"x": {"a": []}}', True, "/x/a"),
         (b'{"x": [1], "y": 1}', True, ""),
         (b'{"x": [1]}', False, ""),
         (b"[]", False, ""),

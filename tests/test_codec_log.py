@@ -25,7 +25,7 @@ def test_an_entry_is_two_counts_and_the_numbers() -> None:
 
 def test_it_gives_back_what_was_packed() -> None:
     samples = unpack_samples(PACKED)
-    assert samples.X is not None
+    assert isinstance(samples.X, np.ndarray)
     assert samples.X.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
     assert pack_samples(samples) == PACKED
     assert unpack_samples(pack_samples(Samples(None, samples.y))).X is None

@@ -18,8 +18,9 @@ def refusal(lines: bytes, first_line: int = 1, features: bool = True) -> Problem
 def test_a_block_of_blank_lines_has_no_samples(lines: bytes, features: bool) -> None:
     samples = decode_ndjson(lines, 1, features)
     assert samples.y.shape == (0,)
-    assert samples.X is None or samples.X.shape == (0, 0)
     assert (samples.X is None) is not features
+    if isinstance(samples.X, np.ndarray):
+        assert samples.X.shape == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_a_block_of_blank_lines_has_no_samples(lines: bytes, features: bool) -> 
         (b'{"x": [1], "y": 1}\n\n{"x": [1], "y": NaN}\n', "invalid", [(9, "/y")]),
         (b'{"x": [1], "y": 1}\n{"x": [1, 2], "y": 1}\n', "invalid", [(8, "/x")]),
         (b'{"x": [true], "y": 1}\n{"x": [1]}\n', "invalid", [(7, "/x/0"), (8, "/y")]),
-        (b'{"x": {"a": 1}, "y": 1}\n', "invalid", [(7, "/x")]),
+        (b'{"x": {"a": null}, "y": 1}\n', "invalid", [(7, "/x/a")]),
         (b'{"x": [[1]], "y": [1]}\n', "invalid", [(7, "/x/0"), (7, "/y")]),
         (b'[{"x": [1], "y": 1}]\n', "invalid", [(7, "")]),
         (b'{"x": [1], "y": 1, "id": 5}\n', "invalid", [(7, "")]),
@@ -66,6 +67,6 @@ def test_a_long_body_in_chunks_has_the_same_bits_as_its_numbers() -> None:
     read += list(splitter.flush())
     blocks = [decode_ndjson(block.lines, block.first_line, features=True) for block in read]
     assert len(blocks) > 10
-    matrices = [block.X for block in blocks if block.X is not None]
+    matrices = [block.X for block in blocks if isinstance(block.X, np.ndarray)]
     assert np.concatenate(matrices).tobytes() == table[:, :-1].tobytes()
     assert np.concatenate([block.y for block in blocks]).tobytes() == table[:, -1].tobytes()

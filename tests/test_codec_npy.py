@@ -40,7 +40,7 @@ def refusal(body: bytes, features: bool = True) -> Problem:
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 def test_the_three_versions_are_read(version: tuple[int, int]) -> None:
     samples = decode_npy(saved([[1.0, 2.0], [3.0, 4.0]], version), features=True)
-    assert samples.X is not None
+    assert isinstance(samples.X, np.ndarray)
     assert samples.X.tolist() == [[1.0], [3.0]]
     assert samples.y.tolist() == [2.0, 4.0]
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import io
 import json
 import re
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from serving import serving
 from typer.testing import CliRunner, Result
 
@@ -76,6 +78,21 @@ def test_a_session_is_shown_whole(client: Client, address: str) -> None:
     assert re.search(r"^theta +\[0, 0, 0, 0, 0, 0, 0, 0, …\]$", shown, re.MULTILINE)
     state = json.loads(run("sessions", "show", "demo", "--json", url=address).stdout)
     assert (state["t"], len(state["theta"])) == (1, 20)
+
+
+def test_named_features_are_shown_largest_first(client: Client, address: str) -> None:
+    names = {f"n{i}": 1.0 for i in range(30)} | {"\x1b[31m": 2.0}
+    client.session("demo", model="linear", algorithm="sg", eta0=0.5).learn(names, 1.0)
+    shown = run("sessions", "show", "demo", url=address).stdout
+    assert re.search(r"^theta +\\x1b\[31m \S+, n0 \S+, .*, … 11 more$", shown, re.MULTILINE)
+    assert re.search(r"^features +known 31, ", shown, re.MULTILINE)
+    view = View(live=True)
+    view.saw(client.session("demo").state())
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(view)
+    told = console.export_text()
+    assert "31 named features" in told
+    assert re.search(r"x1b\[31m \S+, n0 \S+, ", told)
 
 
 def test_a_session_is_forked(client: Client, address: str) -> None:

@@ -15,6 +15,7 @@ import service.answers
 from service.app import App
 from service.sessions.actor import Session
 from service.settings import Settings
+from service.theta import WHOLE
 
 __all__ = ["anyio_backend", "store"]
 pytestmark = pytest.mark.anyio
@@ -131,6 +132,27 @@ async def test_the_first_event_is_the_present_state_and_later_ones_follow_learni
     for t in (4, 5):
         await http.post(SAMPLES, json={"y": t})
         assert await reader.state() == (await http.get(DEMO)).json()
+    await reader.leave()
+
+
+async def test_of_many_named_features_an_event_has_the_largest(
+    app: App, http: httpx.AsyncClient
+) -> None:
+    path = "/v1/sessions/named"
+    config = {"model": "linear", "algorithm": "sg", "eta0": 1e-4}
+    await http.put(path, json=config)
+    x = {f"n{i}": i / 100 for i in range(WHOLE + 200)}
+    await http.post(f"{path}/samples", json={"x": x, "y": -1})
+    reader = Reader(app, path=f"{path}/events")
+    told, whole = await reader.state(), (await http.get(path)).json()
+    assert list(told["theta"]) == [f"n{i}" for i in reversed(range(200, WHOLE + 200))]
+    assert told["theta"].items() <= whole["theta"].items()
+    assert (len(whole["theta"]), told["features"]) == (WHOLE + 200, whole["features"])
+    await reader.leave()
+    await http.post(f"{path}/fork", json={"name": "rival", "eta0": 1e-3})
+    reader = Reader(app, path="/v1/sessions/rival/events")
+    told = await reader.state()
+    assert (len(told["theta"]), "theta0" in told["config"]) == (WHOLE, False)
     await reader.leave()
 
 
@@ -300,9 +322,9 @@ async def test_an_event_is_written_once_for_all_who_watch(
     written = []
     of_state = service.answers.of_state
 
-    def counted(session: Session) -> Any:
+    def counted(session: Session, theta: Any) -> Any:
         written.append(session.t)
-        return of_state(session)
+        return of_state(session, theta)
 
     monkeypatch.setattr("service.answers.of_state", counted)
     readers = [Reader(app) for _ in range(5)]

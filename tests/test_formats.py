@@ -1,5 +1,6 @@
 """Files of samples: what is read from them, from where on, and what is refused where."""
 
+import hashlib
 import io
 import json
 import sys
@@ -116,6 +117,65 @@ def test_records_of_ndjson_have_columns(tmp_path: Path) -> None:
     file.write_text('{"a": 1, "price": 2, "b": 3}\n{"a": 4, "price": 5, "b": 6}\n')
     (part,) = read(file, Columns("price"))
     assert part.samples == [{"x": [1, 3], "y": 2}, {"x": [4, 6], "y": 5}]
+
+
+MIXED = "rooms,city,lift,price\n3, Rome ,true,2.5\n,Oslo,,-1\n"
+READ = [{"x": {"rooms": 3.0, "city": "Rome", "lift": "true"}, "y": 2.5}]
+READ.append({"x": {"city": "Oslo"}, "y": -1.0})
+
+
+def test_columns_of_a_csv_are_sent_by_name_if_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.csv"
+    file.write_text(MIXED)
+    (part,) = read(file, Columns(named=True))
+    assert (part.samples, part.place(1)) == (READ, "line 3")
+    (part,) = read(file, Columns("price", ("city",), named=True), skip=1)
+    assert part.samples == [{"x": {"city": "Oslo"}, "y": -1.0}]
+    (part,) = read(file, Columns("price", wanted=False, named=True))
+    assert part.samples[0].tolist() == [2.5, -1.0]
+    with pytest.raises(BadData, match=r"line 2: ' Rome ' is not a finite number; --named"):
+        read(file)
+
+
+def test_members_of_records_are_sent_by_name_if_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    record, sample = '{"a": 1, "b": null, "c": "d", "e": true, "y": 2}', '{"x": {"f": 1}, "y": 3}'
+    file.write_text(f"{record}\n{sample}\n")
+    (part,) = read(file, Columns(named=True))
+    assert part.samples == [{"x": {"a": 1, "c": "d", "e": True}, "y": 2}, json.loads(sample)]
+    file.write_text(f'{record}\n{{"y": 3, "f": 1}}\n')
+    (part,) = read(file, Columns("y", ("c",), named=True))
+    assert part.samples == [{"x": {"c": "d"}, "y": 2}, {"x": {}, "y": 3}]
+    file.write_text(record)
+    with pytest.raises(BadData, match="line 1: 'c' is not a number; --named"):
+        read(file, Columns("y", ("a", "c")))
+
+
+def test_columns_of_parquet_are_sent_by_name_if_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.parquet"
+    columns = {"rooms": [3, None], "city": ["Rome", "Oslo"], "lift": [True, None], "y": [2.5, -1]}
+    parquet.write_table(pyarrow.table(columns), file)
+    (part,) = read(file, Columns(named=True))
+    assert part.samples[1] == {"x": {"city": "Oslo"}, "y": -1.0}
+    assert part.samples[0]["x"] == {"rooms": 3, "city": "Rome", "lift": True}
+    with pytest.raises(BadData, match="--named"):
+        read(file, Columns("y", ("city",)))
+    parquet.write_table(pyarrow.table({"at": [[1], [2]], "y": [1.0, 2.0]}), file)
+    with pytest.raises(BadData, match="'at' holds neither numbers nor text"):
+        read(file, Columns(named=True))
+
+
+def test_npy_has_no_names(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="leave --named out"):
+        read(write(tmp_path, "npy"), Columns(named=True))
+
+
+def test_a_file_sent_by_names_is_another_one_and_one_without_keeps_its_name(tmp_path: Path) -> None:
+    file = write(tmp_path, "csv")
+    assert names_of(file, "csv", Columns(named=True)) != names_of(file, "csv", PLAIN)
+    as_ever = b"Columns(label=None, features=None, wanted=True)"
+    head = b"\n".join(line.rstrip() for line in file.read_bytes().splitlines()[:16])
+    assert names_of(file, "csv", PLAIN)[0].endswith(hashlib.sha256(as_ever + head).hexdigest()[:16])
 
 
 @pytest.mark.parametrize(

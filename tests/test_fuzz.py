@@ -64,7 +64,7 @@ NEEDED = {
 CONFIGS: list[dict[str, Any]] = [
     {"model": model, "options": needed} for model, needed in NEEDED.items()
 ]
-NAMES = list(NEEDED)
+NAMES = [*NEEDED, "named"]
 LEARNER = llr.Learner("linear", dim=2, regret="exact")
 LEARNER.learn([[1.0, 2.0], [3.0, -1.0]], [1.0, 0.0])
 SNAPSHOT: dict[str, Any] = {
@@ -81,8 +81,11 @@ labels = st.sampled_from([0, 1]) | numbers
 rows = st.lists(st.floats(-9, 9), min_size=2, max_size=2) | st.lists(
     numbers, min_size=1, max_size=3
 )
-samples = st.fixed_dictionaries({"x": rows, "y": labels})
-lines = st.sampled_from(['{"y":1}', '{"x":[1,2],"y":0}', '{"x":[1,2],"y":0}', "", "{"])
+values = numbers | st.booleans() | st.sampled_from(["Rome", "", "1"]) | st.none()
+objects = st.dictionaries(st.sampled_from(["a", "b", "a=Rome", "#1", ""]) | st.text(), values)
+samples = st.fixed_dictionaries({"x": rows | objects, "y": labels})
+named = '{"x":{"a":1,"b":"c"},"y":0}'
+lines = st.sampled_from(['{"y":1}', '{"x":[1,2],"y":0}', '{"x":[1,2],"y":0}', named, "", "{"])
 tables = st.lists(st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=3)
 queries: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [{}, {}, {"theta": "false"}, {"seq": 0}, {"producer": "a", "seq": 0}]
@@ -96,7 +99,12 @@ def npy(table: Any) -> bytes:
 
 
 PLAUSIBLE: dict[str, list[tuple[str, st.SearchStrategy[Any]]]] = {
-    "predict": [("application/json", st.fixed_dictionaries({"x": rows | st.lists(rows)}))],
+    "predict": [
+        (
+            "application/json",
+            st.fixed_dictionaries({"x": rows | objects | st.lists(rows) | st.lists(objects)}),
+        )
+    ],
     "learn": [
         ("application/json", st.fixed_dictionaries({"y": labels}) | samples | st.lists(samples)),
         ("application/x-ndjson", st.lists(lines).map("\n".join)),
@@ -143,6 +151,8 @@ def http(app: App) -> Iterator[Session]:
         for config in CONFIGS:
             made = client.put(f"/v1/sessions/{config['model']}", json=config)
             assert made.status_code == 201
+        config = {"model": "linear", "max_features": 9, "hash_bits": 3}
+        assert client.put("/v1/sessions/named", json=config).status_code == 201
         yield client
     shutdown_lifespans()
 

@@ -86,8 +86,10 @@ def test_the_examples_of_samples_are_learnt_from(client: TestClient) -> None:
     assert set(content) == {"application/json", "application/x-ndjson", "application/x-npy"}
     client.put("/v1/sessions/linear", json={"model": "linear"})
     client.put("/v1/sessions/gaussian", json={"model": "gaussian"})
+    client.put("/v1/sessions/named", json={"model": "linear", "named": True})
+    others = {"without features": "gaussian", "named features": "named"}
     for name, example in content["application/json"]["examples"].items():
-        session = "gaussian" if name == "without features" else "linear"
+        session = others.get(name, "linear")
         sent = client.post(f"/v1/sessions/{session}/samples", json=example["value"])
         assert sent.status_code == 200, name
     for example in content["application/x-ndjson"]["examples"].values():

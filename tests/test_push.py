@@ -14,7 +14,7 @@ from test_formats import X, Y, write
 
 from clients import Client, State
 from clients.formats import FORMATS
-from llr import Learner
+from llr import Learner, NamedLearner
 
 __all__ = ["address", "client"]
 RNG = np.random.default_rng(9)
@@ -81,6 +81,22 @@ def test_a_model_without_features_takes_the_label_of_a_table(
     learner = Learner("gaussian", regret="exact")
     learner.learn(X[:, 1])
     assert client.session("samples").state().theta == learner.theta.tolist()
+
+
+def test_a_table_with_text_is_pushed_by_names(client: Client, address: str, tmp_path: Path) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_text("city,rooms,price\nRome,3,2.1\nOslo,,1.5\n")
+    refused = run("push", str(file), "--model", "linear", url=address)
+    assert (refused.exit_code, "--named" in one_line(refused)) == (1, True)
+    client.session("towns").delete()
+    result = run("push", str(file), "--model", "linear", "--named", url=address)
+    assert result.stdout.startswith("towns: 2 samples sent")
+    learner = NamedLearner("linear")
+    learner.learn([{"city": "Rome", "rooms": 3}, {"city": "Oslo"}], [2.1, 1.5])
+    state = client.session("towns").state()
+    assert (state.theta, state.config["named"]) == (learner.theta, True)
+    file.write_text(file.read_text() + "Lima,2,1.0\n")
+    assert json.loads(run("push", str(file), "--json", url=address).stdout)["sent"] == 1
 
 
 def test_a_pipe_is_read_to_its_end(client: Client, address: str) -> None:

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 import clients
 import llr
 from clients import AsyncClient, AsyncSession, Client, Session, errors
+from clients.sdk.answers import Features
 from service.app import App
 from service.settings import Settings
 
@@ -200,12 +201,53 @@ def test_the_state_says_all_of_a_session(sdk: Client) -> None:
     assert state.config["options"] == {"memory": True}
 
 
+NAMED: list[dict[str, Any]] = [
+    {"rooms": i % 4, "city": ("Rome", "Oslo")[i % 2], "lift": i % 3 == 0} if i % 5 else {}
+    for i in range(30)
+]
+
+
+def test_features_may_have_names(sdk: Client) -> None:
+    learner = llr.NamedLearner("linear")
+    learner.learn(NAMED, Y[:30])
+    one, many, streamed = (sdk.session(name, model="linear") for name in ("one", "many", "some"))
+    for x, y in zip(NAMED, Y[:30], strict=True):
+        answer = one.learn(x, y)
+    *_, last = streamed.stream(zip(NAMED, Y[:30], strict=True), block=7)
+    whole = many.learn_many(NAMED, Y[:30], chunk_bytes=300)
+    assert answer.theta == last.theta == whole.theta == learner.theta
+    assert (whole.accepted, whole.t) == (30, 30)
+    state = many.state()
+    assert isinstance(state.theta, dict)
+    assert state.features == Features(known=4, max_features=100_000, hash_bits=18, hashing=False)
+    asked: list[dict[str, Any]] = [{"rooms": 2}, {"city": "Rome", "lift": np.bool_(True)}]
+    assert many.predict(asked) == learner.predict(asked).tolist()
+    assert many.predict(asked[0], id="late") == learner.predict(asked[0])
+    assert many.label("late", 1.0).t == 31
+    past = one.history(theta=["lift", "city=Rome"])
+    assert past.coordinates == ["lift", "city=Rome"]
+    assert past.theta[-1] == [learner.theta["lift"], learner.theta["city=Rome"]]
+    assert one.fork("twin").state().theta == learner.theta
+    with pytest.raises(errors.Invalid, match="an object of named features"):
+        many.learn([1.0], 2.0)
+
+
+def test_dicts_need_their_labels(sdk: Client) -> None:
+    session = sdk.session("short", model="linear", named=True, max_features=10, hash_bits=4)
+    with pytest.raises(ValueError, match="y is missing"):
+        session.learn({"a": 1})
+    with pytest.raises(ValueError, match="a number for each"):
+        session.learn_many([{"a": 1}], [])
+    assert session.state().t == 0
+
+
 def test_the_past_has_the_points_and_coordinates_asked_for(sdk: Client) -> None:
     session = sdk.session("past", model="linear")
     session.learn_many(X, Y)
     past = session.history(points=10, theta=[2, 0])
     assert (len(past.t), past.t[-1], past.coordinates) == (10, 60, [2, 0])
     state = session.state()
+    assert isinstance(state.theta, list)
     assert past.theta[-1] == [state.theta[2], state.theta[0]]
     assert past.loss[-1] == state.loss.total
     assert session.history().coordinates == [0, 1, 2]

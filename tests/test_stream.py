@@ -127,6 +127,21 @@ def test_answers_and_state_are_those_of_requests(server: Server, http: httpx.Cli
     assert streamed | {"name": "posted"} == posted
 
 
+def test_features_may_have_names(server: Server, http: httpx.Client) -> None:
+    rows = [{"x": {"a": i, f"b{i % 3}": "c"}, "y": i % 2} for i in range(20)]
+    name = made(http, "names")
+    with opened(server, f"{name}?producer=p&seq=0") as stream:
+        answers = [asked(stream, row) for row in rows[:10]] + [asked(stream, rows[10:])]
+        refused = asked(stream, {"seq": 20, "samples": [{"x": {"a": None}, "y": 1}]})
+        mixed = asked(stream, {"x": [1.0], "y": 1})
+        by_array = asked(stream, npy(np.ones((1, 3))))
+    assert answers[-1]["theta"].keys() == {"a", "b0=c", "b1=c", "b2=c"}
+    assert refused["error"]["errors"][0]["pointer"] == "/samples/0/x/a"
+    assert {answer["error"]["status"] for answer in (mixed, by_array)} == {422}
+    state = http.get(f"/{name}/snapshot").json()["state"]
+    assert state == learnt_at_once(http, "names-at-once", rows)
+
+
 def test_many_messages_ahead_are_answered_in_order(server: Server, http: httpx.Client) -> None:
     made(http, "ahead")
     with opened(server, "ahead?theta=false") as stream:

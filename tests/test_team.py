@@ -8,6 +8,7 @@ import pytest
 import llr
 from service.problems import Problem
 from service.sessions.config import SessionConfig, ShadowConfig
+from service.sessions.learners import AnyLearner, theta_of
 from service.sessions.packing import from_plain, pack, to_plain, unpack
 from service.sessions.roster import added, config_now, new_team, promoted, removed
 from service.sessions.team import Team
@@ -35,7 +36,7 @@ def alone(algorithm: str, rows: slice, **config: Any) -> llr.Learner:
     return learner
 
 
-def same(one: llr.Learner, other: llr.Learner) -> bool:
+def same(one: AnyLearner, other: AnyLearner) -> bool:
     return one.pack() == other.pack()
 
 
@@ -130,7 +131,7 @@ def test_who_diverges_stops_where_it_was_whatever_the_grouping_and_hinders_nobod
     wild = whole.shadows["wild"]
     assert wild.diverged is not None
     assert wild.learner.t == wild.diverged < whole.t == 60
-    assert np.isfinite(wild.learner.theta).all()
+    assert np.isfinite(theta_of(wild.learner)).all()
     assert wild.lead(whole.champion.loss, whole.t) is None
     assert unpack(pack(whole), drift=True).shadows["wild"].diverged == wild.diverged
     with pytest.raises(Problem, match="diverged"):

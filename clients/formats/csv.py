@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from clients.connection import BadData
-from clients.formats.part import Columns, Part
+from clients.formats.part import TRY_NAMED, Columns, Part, named_sample
 
 DELIMITERS = ",;\t|"
 Row = tuple[int, list[str]]
@@ -46,16 +46,30 @@ class Csv:
         for _ in islice(rows, skip):
             pass
         while found := list(islice(rows, block)):
-            yield self._part(found, len(names), *places)
+            yield self._part(found, names, *places)
 
-    def _part(self, rows: list[Row], width: int, features: list[int], label: int) -> Part:
+    def _part(self, rows: list[Row], names: list[str], features: list[int], label: int) -> Part:
         for line, cells in rows:
-            if len(cells) != width:
-                raise BadData(f"line {line}: {len(cells)} cells, where the first has {width}")
+            if len(cells) != len(names):
+                raise BadData(f"line {line}: {len(cells)} cells, where the first has {len(names)}")
+        if self._columns.named and self._columns.wanted:
+            return self._named_part(rows, names, features, label)
         kept = [*features, label]
         table = _numbers(rows, kept)
         y = table[:, -1]
         samples = (table[:, :-1], y) if features else (y,)
+        return Part(samples, len(rows), self._bytes, [line for line, _ in rows])
+
+    def _named_part(
+        self, rows: list[Row], names: list[str], features: list[int], label: int
+    ) -> Part:
+        """Cells under the names of their columns: numbers, or text; empty ones are left out."""
+        labels = _numbers(rows, [label])[:, 0].tolist()
+        chosen = [names[place] for place in features]
+        samples = [
+            named_sample(chosen, [_value(line, cells[place]) for place in features], y)
+            for (line, cells), y in zip(rows, labels, strict=True)
+        ]
         return Part(samples, len(rows), self._bytes, [line for line, _ in rows])
 
     def _rows(self) -> Iterator[Row]:
@@ -93,7 +107,18 @@ def _numbers(rows: list[Row], kept: list[int]) -> Any:
         for place in kept
         if not _is_number(cells[place]) or not np.isfinite(float(cells[place]))
     )
-    raise BadData(f"line {line}: {cell!r} is not a finite number")
+    why = f"line {line}: {cell!r} is not a finite number"
+    raise BadData(why if _is_number(cell) or len(kept) == 1 else f"{why}; {TRY_NAMED}")
+
+
+def _value(line: int, cell: str) -> float | str | None:
+    """What a cell holds; None for nothing."""
+    text = cell.strip()
+    if not text or not _is_number(text):
+        return text or None
+    if not np.isfinite(float(text)):
+        raise BadData(f"line {line}: {cell!r} is not a finite number")
+    return float(text)
 
 
 def is_header(cells: list[str]) -> bool:

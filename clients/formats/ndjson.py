@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from clients.connection import BadData
-from clients.formats.part import Columns, Part
+from clients.formats.part import TRY_NAMED, Columns, Part, named_sample
 
 READ = 1024 * 1024
 Line = tuple[int, dict[str, Any]]
@@ -65,10 +65,21 @@ def sample_of(record: dict[str, Any], columns: Columns) -> dict[str, Any]:
 
     >>> sample_of({"rooms": 3, "area": 70, "price": 210}, Columns("price", ("area",)))
     {'x': [70], 'y': 210}
+    >>> sample_of({"town": "Rome", "area": None, "price": 210}, Columns("price", named=True))
+    {'x': {'town': 'Rome'}, 'y': 210}
     """
-    if columns.label is None and columns.features is None:
+    flat = columns.named and "x" not in record
+    if columns.label is None and columns.features is None and not flat:
         return record if columns.wanted else {k: record[k] for k in record if k != "x"}
     names = list(record)
+    if columns.named and columns.features is not None:  # what a record does not have is not there
+        there = tuple(name for name in columns.features if name in record)
+        columns = columns._replace(features=there)
     features, label = columns.among(names)
-    x = [record[names[place]] for place in features]
-    return {"x": x, "y": record[names[label]]} if x else {"y": record[names[label]]}
+    x, y = [record[names[place]] for place in features], record[names[label]]
+    if columns.named and columns.wanted:
+        return named_sample([names[place] for place in features], x, y)
+    for place, value in zip(features, x, strict=True):
+        if isinstance(value, str | bool):
+            raise BadData(f"{names[place]!r} is not a number; {TRY_NAMED}")
+    return {"x": x, "y": y} if x else {"y": y}

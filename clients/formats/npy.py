@@ -21,6 +21,8 @@ class Npy:
             raise BadData(f"{path} does not hold one array of numbers")
         if self._array.ndim not in (1, 2):
             raise BadData(f"{path}: the array has {self._array.ndim} dimensions, not 1 or 2")
+        if columns.named:
+            raise BadData(f"{path}: the columns of npy have no names, leave --named out")
         self.total: int | None = len(self._array)
         self._columns = columns
 

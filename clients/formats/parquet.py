@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clients.connection import BadData
-from clients.formats.part import Columns, Part
+from clients.formats.part import TRY_NAMED, Columns, Part, named_sample
 
 
 class Parquet:
@@ -35,8 +35,24 @@ class Parquet:
             end = start + rows.num_rows
             if end > skip:
                 fresh = rows.slice(max(0, skip - start))
-                yield _part([_column(fresh, name, start) for name in kept], end)
+                if self._columns.named and features:
+                    yield _named_part(fresh, kept, end)
+                else:
+                    yield _part([_column(fresh, name, start) for name in kept], end)
             start = end
+
+
+def _named_part(rows: Any, kept: list[str], end: int) -> Part:
+    """Cells under the names of their columns; those without a value not."""
+    *features, label = kept
+    y = _column(rows, label, end - rows.num_rows)
+    columns = [rows.column(name).to_pylist() for name in features]
+    for name, column in zip(features, columns, strict=True):
+        if not {type(value) for value in column} <= {int, float, bool, str, type(None)}:
+            raise BadData(f"column {name!r} holds neither numbers nor text")
+    cells = zip(*columns, strict=True)
+    samples = [named_sample(features, x, v) for x, v in zip(cells, y.tolist(), strict=True)]
+    return Part(samples, len(samples), end, range(end - len(samples), end), "row")
 
 
 def _column(rows: Any, name: str, start: int) -> Any:
@@ -45,7 +61,7 @@ def _column(rows: Any, name: str, start: int) -> Any:
         raise BadData(f"column {name!r}: there are cells without a value after row {start}")
     found = column.to_numpy(zero_copy_only=False)
     if found.dtype.kind not in "fiub":
-        raise BadData(f"column {name!r} does not hold numbers")
+        raise BadData(f"column {name!r} does not hold numbers; {TRY_NAMED}")
     return found
 
 

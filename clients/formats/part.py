@@ -10,6 +10,8 @@ from clients.connection import BadData
 BLOCK = 2000
 """Samples of a part, unless told otherwise."""
 
+TRY_NAMED = "--named sends features by their names, text too"
+
 
 class Columns(NamedTuple):
     """Which columns of a table are what.
@@ -18,11 +20,13 @@ class Columns(NamedTuple):
         label: the name or number of the label's; None for `y`, or the last.
         features: those of the features, in their order; None for all others.
         wanted: whether the model takes features at all.
+        named: whether features are sent under the names of their columns, text among them.
     """
 
     label: str | None = None
     features: tuple[str, ...] | None = None
     wanted: bool = True
+    named: bool = False
 
     def among(self, names: Sequence[str]) -> tuple[list[int], int]:
         """The places of the features and of the label among the columns there are.
@@ -47,6 +51,16 @@ def _place(name: str, names: Sequence[str]) -> int:
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         raise BadData(f"there is no column {name!r}; there are: {shown}")
     return number % len(names)
+
+
+def named_sample(names: Sequence[str], values: Sequence[Any], y: Any) -> dict[str, Any]:
+    """A sample whose features have names; what has no value is left out.
+
+    >>> named_sample(["rooms", "town"], [None, "Rome"], 2.5)
+    {'x': {'town': 'Rome'}, 'y': 2.5}
+    """
+    pairs = zip(names, values, strict=True)
+    return {"x": {name: value for name, value in pairs if value is not None}, "y": y}
 
 
 @dataclass(frozen=True)

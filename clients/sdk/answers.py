@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 from clients.sdk.errors import UnexpectedAnswer
 
 T = TypeVar("T")
+Theta = list[Any] | dict[str, Any]
+"""A number a feature, or a list of them a class; by name where features have names, where each has
+a number, or a list with one a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,23 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Features:
+    """The names of a session whose features have names.
+
+    Attributes:
+        known: names it has seen and keeps apart.
+        max_features: how many it may keep apart; those after them share a place.
+        hash_bits: there are 2 to the power of it such places.
+        hashing: whether there were names after those.
+    """
+
+    known: int
+    max_features: int
+    hash_bits: int
+    hashing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to learning: applied exactly once, and on disk.
 
@@ -81,7 +101,8 @@ class Answer:
         log_eta: its logarithm.
         loss: of each sample before it was learnt, in total and on average.
         regret: against the best so far at each step, and against the one best for all.
-        theta: the parameters; None if they were left out.
+        theta: the parameters, by name where features have names, and beyond 1,000 of them those
+            of this call alone; None if they were left out.
         intercept: the constant term beside them, one a class; None without one.
         predictions: for each sample before it was learnt, if asked for; None after a retry.
         shadows: how other algorithms do on the same samples, by name.
@@ -95,7 +116,7 @@ class Answer:
     log_eta: float | None
     loss: Loss
     regret: Regret
-    theta: Any = None
+    theta: Theta | None = None
     intercept: Any = None
     predictions: list[Any] | None = None
     shadows: dict[str, Shadow] = field(default_factory=dict)
@@ -150,7 +171,7 @@ class State:
         config: what it was created with.
         eta: the step size.
         log_eta: its logarithm.
-        theta: the parameters.
+        theta: the parameters, by name where features have names; of an event the largest 1,000.
         loss: of each sample before it was learnt, in total and on average.
         regret: against the best so far at each step, and against the one best for all.
         eta_status: what the step size is doing, with a line of advice.
@@ -163,6 +184,7 @@ class State:
         champion: the name of the shadow that was promoted last; None if none was.
         former: the name the champion before it has as a shadow.
         drift: how often the loss was found to rise; None if nobody looks out for it.
+        features: how many names are known and may be; None where features have no names.
     """
 
     name: str
@@ -174,7 +196,7 @@ class State:
     config: dict[str, Any]
     eta: float
     log_eta: float | None
-    theta: Any
+    theta: Theta
     loss: Loss
     regret: Regret
     eta_status: EtaStatus | None = None
@@ -187,6 +209,7 @@ class State:
     champion: str | None = None
     former: str | None = None
     drift: Drift | None = None
+    features: Features | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +242,7 @@ class History:
     loss: list[float]
     regret: list[float] | None
     theta: list[list[float]]
-    coordinates: list[int]
+    coordinates: list[int] | list[str]
     labels: dict[str, list[int]] | None = None
     shadows: dict[str, Any] = field(default_factory=dict)
     drift: list[int] = field(default_factory=list)
@@ -258,4 +281,5 @@ PARTS: dict[str, type] = {
     "retained": Retained,
     "relearning": Relearning,
     "drift": Drift,
+    "features": Features,
 }

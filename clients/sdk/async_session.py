@@ -91,8 +91,8 @@ class AsyncSession(Seat):
         """All of the session."""
         return await self._runner.run(self._handle.state())
 
-    async def history(self, points: int = 500, theta: Sequence[int] | None = None) -> History:
-        """The past in at most so many points, with these coordinates of theta or the first 8."""
+    async def history(self, points: int = 500, theta: Sequence[int | str] | None = None) -> History:
+        """The past in at most so many points, with these parts of theta or the first 8."""
         return await self._runner.run(self._handle.history(points, theta))
 
     def events(self) -> AsyncGenerator[State, None]:

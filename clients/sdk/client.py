@@ -64,6 +64,9 @@ class Client:
         model: str | None = None,
         *,
         dim: int | None = None,
+        named: bool | None = None,
+        max_features: int | None = None,
+        hash_bits: int | None = None,
         algorithm: str | None = None,
         eta0: float | None = None,
         theta0: Any = None,
@@ -84,6 +87,9 @@ class Client:
             name: its name.
             model: which loss; `catalog` lists them.
             dim: number of features; the first sample tells if it is left out.
+            named: whether features have names, x being a dict; the first sample tells.
+            max_features: how many names are kept apart; those after them share places.
+            hash_bits: there are 2 to the power of it such places.
             algorithm: how it learns.
             eta0: the first step size, or the only one.
             theta0: where theta starts: a number for all, or one a coordinate.
@@ -106,6 +112,9 @@ class Client:
             handle,
             model=model,
             dim=dim,
+            named=named,
+            max_features=max_features,
+            hash_bits=hash_bits,
             algorithm=algorithm,
             eta0=eta0,
             theta0=theta0,

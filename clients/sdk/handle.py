@@ -118,11 +118,12 @@ class Handle:
         """All of the session."""
         return read(State, (yield from self._ask("GET", "")).json())
 
-    def history(self, points: int, theta: Sequence[int] | None) -> Talk[History]:
+    def history(self, points: int, theta: Sequence[int | str] | None) -> Talk[History]:
         """The past."""
         query: dict[str, Any] = {"points": points}
         if theta is not None:
-            query["theta"] = ",".join(map(str, theta))
+            names = any(isinstance(one, str) for one in theta)
+            query["theta"] = to_json(list(theta)).decode() if names else ",".join(map(str, theta))
         return read(History, (yield from self._ask("GET", "/history", query)).json())
 
     def events(self) -> Talk[None]:

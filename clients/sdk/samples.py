@@ -1,10 +1,10 @@
-"""Samples as bytes: one as JSON, a block as a JSON list, many as npy.
+"""Samples as bytes: one as JSON, a block as a JSON list, many as npy, or as JSON if x has names.
 
 All are bodies that the service takes whole or not at all, so a batch is learnt or it is not.
 """
 
 import io
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,13 @@ def single(x: Any, y: Any) -> Batch:
 
     >>> single([0.5, -1.2], 1.0).body, single(4.2, None).body
     (b'{"x":[0.5,-1.2],"y":1.0}', b'{"y":4.2}')
+    >>> single({"age": 30, "city": "Rome"}, 1).body
+    b'{"x":{"age":30,"city":"Rome"},"y":1}'
     """
     if y is None:
         x, y = None, x
+    if isinstance(y, Mapping):
+        raise ValueError("y is missing: learn(x, y)")
     if getattr(y, "shape", ()) or isinstance(y, list | tuple):
         raise ValueError("y is one number here; learn_many takes many samples")
     return Batch(to_json({"y": y} if x is None else {"x": x, "y": y}), 1)
@@ -103,13 +107,30 @@ async def blocks_as_they_come(
 
 
 def chunks(X: Any, y: Any, size: int = CHUNK) -> Iterator[Batch]:
-    """Many samples as npy bodies of about so many bytes; at least a sample each.
+    """Many samples as bodies of about so many bytes, at least a sample each: npy; JSON for dicts.
 
     Args:
-        X: a row a sample; the labels themselves if `y` is None.
+        X: a row a sample, or a dict of named features; the labels themselves if `y` is None.
         y: a label a row, None for models without features.
         size: bytes of a body, roughly.
     """
+    if isinstance(X, Sequence) and X and isinstance(X[0], Mapping):
+        return _named_chunks(X, y, size)
+    return _array_chunks(X, y, size)
+
+
+def _named_chunks(X: Sequence[Any], y: Any, size: int) -> Iterator[Batch]:
+    if y is None or len(X) != len(y):
+        raise ValueError("X has a dict and y a number for each sample")
+    block = Block(len(X), size)
+    for sample in zip(X, y, strict=True):
+        if (batch := block.add(sample)) is not None:
+            yield batch
+    if (batch := block.rest()) is not None:
+        yield batch
+
+
+def _array_chunks(X: Any, y: Any, size: int) -> Iterator[Batch]:
     import numpy as np  # noqa: PLC0415 - only who sends arrays waits for its import
 
     columns = [np.asarray(part) for part in ((X,) if y is None else (X, y))]

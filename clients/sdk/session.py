@@ -29,7 +29,7 @@ class Session(Seat):
         """Learn from one sample: `learn(x, y)`, or `learn(y)` for models without features.
 
         Args:
-            x: the features.
+            x: the features: a list of numbers, or a dict of numbers, booleans and strings.
             y: the label.
             theta: whether the answer is to have theta.
             predictions: whether the answer is to have what was predicted before learning.
@@ -52,12 +52,12 @@ class Session(Seat):
     ) -> Answer:
         """Learn from many samples, in order: `learn_many(X, y)`, or `learn_many(y)`.
 
-        They are sent as numbers of 64 bits, or of 32 if all of them are such, in chunks that are
-        each learnt whole or not at all. An error's `learnt` says how many samples were learnt
-        before it: call again with the rest.
+        They are sent as numbers of 64 bits, or of 32 if all of them are such, and dicts as JSON, in
+        chunks that are each learnt whole or not at all. An error's `learnt` says how many samples
+        were learnt before it: call again with the rest.
 
         Args:
-            X: a row a sample.
+            X: a row a sample, or a dict.
             y: a label a row.
             theta: whether the answer is to have theta.
             predictions: whether the answer is to have what was predicted before learning.
@@ -103,7 +103,8 @@ class Session(Seat):
         """Predict without learning: a mean, a probability, or one a class.
 
         Args:
-            x: the features of one sample, or a row a sample; nothing for models without features.
+            x: the features of one sample, or a row or dict a sample; nothing for models without
+                features.
             id: a name under which x is kept for its `label`, or a list with a name a row.
 
         Returns:
@@ -133,8 +134,8 @@ class Session(Seat):
         """All of the session."""
         return self._runner.run(self._handle.state())
 
-    def history(self, points: int = 500, theta: Sequence[int] | None = None) -> History:
-        """The past in at most so many points, with these coordinates of theta or the first 8."""
+    def history(self, points: int = 500, theta: Sequence[int | str] | None = None) -> History:
+        """The past in at most so many points, with these parts of theta or the first 8."""
         return self._runner.run(self._handle.history(points, theta))
 
     def events(self) -> Generator[State, None, None]:

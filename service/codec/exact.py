@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from pydantic_core import from_json
 
+from llr import NamedRows
 from llr.types import Vector
 from service.codec.faults import Faults, name_of, shown
+from service.codec.features import NOT_FINITE, Gathered, inspected
 from service.codec.samples import Samples
 
 NEGATIVE_ZERO = re.compile(rb"(?<![eE])-0(?![.\deE])")
@@ -18,9 +20,8 @@ NEGATIVE_ZERO = re.compile(rb"(?<![eE])-0(?![.\deE])")
 STRING_OR_ZERO = re.compile(rb'("(?:[^"\\]|\\.)*")|' + NEGATIVE_ZERO.pattern, re.DOTALL)
 """The same beside strings, in which it is a part of the text."""
 
-NAMED_FEATURES = "named features are not understood yet: send x as a list of numbers"
+LIST, OBJECT = "a list of numbers", "an object of named features"
 NO_FEATURES = "this model has no features: leave x out"
-NOT_FINITE = "must be finite: less than 1.8e308 in size"
 
 
 class Inspector:
@@ -39,6 +40,7 @@ class Inspector:
         self.single = False
         self._features = features
         self._rows: list[list[float]] = []
+        self._named = Gathered()
         self._labels: list[float] = []
         self._width = 0
 
@@ -47,10 +49,17 @@ class Inspector:
         X = self.matrix()
         return Samples(X if self._features else None, np.array(self._labels, np.float64))
 
-    def matrix(self) -> Vector:
+    def matrix(self) -> Vector | NamedRows:
         """The rows that were read, or the Problem with them."""
         self.faults.settle()
+        if self._named:
+            return self._named.rows()
         return np.array(self._rows, np.float64).reshape(len(self._rows), self._width)
+
+    @property
+    def found(self) -> int:
+        """How many rows were read."""
+        return len(self._rows) + len(self._named)
 
     def read(self, text: bytes, inspect: Callable[[Any], None]) -> None:
         """Parse a text and hand its value to one of the methods below.
@@ -81,7 +90,7 @@ class Inspector:
         """One sample."""
         if self._object(value, pointer, ("x", "y") if self._features else ("y",)):
             if self._features and "x" in value:
-                self._rows.append(self._row(value["x"], f"{pointer}/x"))
+                self._add(value["x"], f"{pointer}/x")
             if "y" in value:
                 self._labels.append(self._number(value["y"], f"{pointer}/y"))
 
@@ -89,11 +98,11 @@ class Inspector:
         """One row to predict for, or many."""
         if self._object(value, "", ("x",) if self._features else ()) and "x" in value:
             x = value["x"]
-            if type(x) is list and x and type(x[0]) is list:
+            if type(x) is list and x and type(x[0]) in (list, dict):
                 self._table(x)
             else:
                 self.single = True
-                self._rows.append(self._row(x, "/x"))
+                self._add(x, "/x")
 
     def _list(self, values: list[Any]) -> None:
         if not values:
@@ -122,13 +131,19 @@ class Inspector:
         for i, row in enumerate(rows):
             if self.faults.full:
                 return
-            self._rows.append(self._row(row, f"/x/{i}"))
+            self._add(row, f"/x/{i}")
 
-    def _row(self, value: Any, pointer: str) -> list[float]:
-        if type(value) is not list:
-            wrong = f"must be a list of numbers, not {name_of(value)}"
-            self.faults.add(pointer, NAMED_FEATURES if type(value) is dict else wrong)
-            return []
+    def _add(self, value: Any, pointer: str) -> None:
+        """A row: a list of numbers, or an object of named features, as the first was."""
+        if type(value) is dict and not self._rows:
+            self._named.add(inspected(value, pointer, self.faults))
+        elif type(value) is list and not self._named:
+            self._rows.append(self._row(value, pointer))
+        else:
+            wanted = LIST if self._rows else OBJECT if self._named else f"{LIST}, or {OBJECT}"
+            self.faults.add(pointer, f"must be {wanted}, not {name_of(value)}")
+
+    def _row(self, value: list[Any], pointer: str) -> list[float]:
         if not value:
             self.faults.add(pointer, "has no features")
         elif self._width not in (0, len(value)):

@@ -21,29 +21,33 @@ def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
     array([1., 2.])
     """
     try:
-        text, count = _as_list(lines)
+        text, count, named = _as_list(lines)
         values = from_json(text, allow_inf_nan=False, cache_strings="none")
-        if len(values) != count:
+        if len(values) != count or named != (features and type(values[0]["x"]) is dict):
             raise DoubtError
         return samples_of(values, features, text)
     except DOUBTS:
         return _decode_exactly(lines, first_line, features)
 
 
-def _as_list(lines: bytes) -> tuple[bytes, int]:
-    """The block as one JSON list, and its number of lines, if each starts with its only {.
+def _as_list(lines: bytes) -> tuple[bytes, int, bool]:
+    """The block as one JSON list, its number of lines, and whether each x is to be an object.
+
+    Each line starts with its only {, or its only one beside that of x.
 
     If such a list of n lines parses to n objects, each of the n braces opens one of them: none is
     in a string or in another object, so no object reaches into the next line, and a line with
-    anything beside its object would have given the list another member.
+    anything beside its object would have given the list another member. Where each x is an object
+    too there are 2n of them, and the one that starts a line, after a comma, is not that of an x.
     """
     block = lines.removesuffix(b"\n")
     codes = np.frombuffer(block, np.uint8)
     starts = np.flatnonzero(codes[:-1] == NEWLINE) + 1
     count = starts.size + 1
-    if np.count_nonzero(codes == BRACE) != count or not (codes[starts] == BRACE).all():
+    braces = np.count_nonzero(codes == BRACE)
+    if braces not in (count, 2 * count) or not (codes[starts] == BRACE).all():
         raise DoubtError
-    return b"[" + block.replace(b"\n", b",") + b"]", count
+    return b"[" + block.replace(b"\n", b",") + b"]", count, bool(braces > count)
 
 
 def _decode_exactly(lines: bytes, first_line: int, features: bool) -> Samples:

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from llr import NamedRows
 from llr.types import Vector
 from service.codec.exact import Inspector
 from service.codec.faults import name_of
@@ -18,7 +19,7 @@ class Query(NamedTuple):
         ids: an id a row, empty if nothing is to be kept.
     """
 
-    rows: Vector | None
+    rows: Vector | NamedRows | None
     single: bool
     ids: list[str]
 
@@ -50,7 +51,7 @@ class QueryInspector(Inspector):
     def _many(self, ids: Any) -> None:
         if type(ids) is not list:
             self.faults.add("/ids", f"must be a list of ids, not {name_of(ids)}")
-        elif not ids or (self._features and len(ids) != len(self._rows)):
+        elif not ids or (self._features and len(ids) != self.found):
             self.faults.add("/ids", f"has {len(ids)} ids, there has to be one a row")
         else:
             for i, each in enumerate(ids):

@@ -48,6 +48,16 @@ def many(rows: list[Any], labels: list[Any], text: bytes) -> Samples:
     return samples_in(raw, n, d)
 
 
+def labels_of(labels: list[Any], text: bytes) -> Vector:
+    """Labels alone. Booleans are told by their type: beside names the text tells nothing."""
+    if not labels or not {int, float}.issuperset(map(type, labels)):
+        raise DoubtError
+    y = np.frombuffer(_packing(len(labels)).pack(*labels))
+    if not np.isfinite(y).all() or not (y.all() or NEGATIVE_ZERO.search(text) is None):
+        raise DoubtError
+    return y
+
+
 def matrix(rows: list[Any], text: bytes) -> Vector:
     """Rows without labels."""
     d = len(rows[0])

@@ -1,7 +1,7 @@
 /** What a session is, in a line: its model, its algorithm, its size, and whether it diverged. */
 
 import { el } from "./dom.js";
-import { NOTHING } from "./format.js";
+import { NOTHING, plural } from "./format.js";
 
 const BADGES = {
   diverged: "diverged: the last batch was refused",
@@ -9,12 +9,19 @@ const BADGES = {
 };
 
 /** The parts of the line. An algorithm without a base has no use for a first step size. */
-export function aboutSession({ model, algorithm, dim, status, config }, { models, algorithms }) {
-  const size = named(models, model).features ? `dim ${dim ?? NOTHING}` : null;
+export function aboutSession(state, { models, algorithms }) {
+  const { model, algorithm, status, config } = state;
+  const size = named(models, model).features ? sizeOf(state) : null;
   const step = named(algorithms, algorithm).needs_eta0 ? `eta0 ${config.eta0}` : null;
   const facts = [model, algorithm, size, step].filter(Boolean).join(" · ");
   const words = BADGES[status];
   return [facts, " ", words ? el("strong", { class: "badge" }, words) : null];
+}
+
+/** How many features it has, in words. */
+export function sizeOf({ dim, features }) {
+  if (features) return plural(features.known, "named feature", "named features");
+  return `dim ${dim ?? NOTHING}`;
 }
 
 /** The entry of a name among those of the catalogue. */

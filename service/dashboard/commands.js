@@ -24,7 +24,7 @@ export function curl({ name, sample, origin, keyed }) {
 export function python({ name, sample, origin, keyed }) {
   const key = keyed ? ', key=os.environ["LLR_KEY"]' : "";
   const { x, y } = sample;
-  const row = isLong(x) ? `[0.5] * ${x.length}` : `[${(x ?? []).join(", ")}]`;
+  const row = isLong(x) ? `[0.5] * ${x.length}` : JSON.stringify(x ?? []).replace(/[,:]/g, "$& ");
   return lines(
     keyed && "import os\n",
     "from clients import Client\n",

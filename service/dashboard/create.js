@@ -4,7 +4,7 @@ import { named } from "./about.js";
 import { sessionPath } from "./api.js";
 import { ask } from "./dialog.js";
 import { el, fill, set } from "./dom.js";
-import { choice, Field, line, NAMING, optionField, sentence } from "./fields.js";
+import { choice, Field, line, NAMING, nameFields, optionField, sentence } from "./fields.js";
 import { problemBox } from "./problem.js";
 import { toSession } from "./router.js";
 
@@ -34,6 +34,7 @@ class Form {
     const retain = el("input", { type: "checkbox" });
     this.retain = new Field("/retain", "Keep all samples", retain, KEPT);
     this.retain.usual = false;
+    this.names = nameFields(defaults);
     this.#build();
     this.#chosen();
   }
@@ -75,14 +76,18 @@ class Form {
     this.eta0.hint(learns ? "Where it starts; it is learnt from there." : "It stays as it is.");
     set(this.dim.element, { hidden: !model.features });
     set(this.eta0.element, { hidden: !algorithm.needs_eta0 });
+    const takesNames = model.features && algorithm.named_features;
+    for (const field of this.names) set(field.element, { hidden: !takesNames });
     this.#options = [...model.options, ...algorithm.options].map(optionField);
     const further = this.#options.filter((one) => !one.needed);
     fill(this.needed, this.#options.filter((one) => one.needed).map((one) => one.element));
-    fill(this.further, [...further, this.regret, this.retain].map((one) => one.element));
+    const others = [...further, this.regret, this.retain, ...this.names];
+    fill(this.further, others.map((one) => one.element));
   }
 
   #config() {
-    const all = [this.model, this.algorithm, this.dim, this.eta0, this.regret, this.retain];
+    const { model, algorithm, dim, eta0, regret, retain, names } = this;
+    const all = [model, algorithm, dim, eta0, regret, retain, ...names];
     const plain = all.filter((field) => !field.element.hidden);
     const config = Object.fromEntries(plain.map((field) => [field.at.slice(1), field.value]));
     const given = this.#options.filter((field) => field.value !== undefined);
@@ -91,8 +96,8 @@ class Form {
   }
 
   #fields() {
-    const { name, model, algorithm, dim, eta0, regret, retain } = this;
-    return [name, model, algorithm, dim, eta0, regret, retain, ...this.#options];
+    const { name, model, algorithm, dim, eta0, regret, retain, names } = this;
+    return [name, model, algorithm, dim, eta0, regret, retain, ...names, ...this.#options];
   }
 
   #refused(error) {

@@ -2,8 +2,11 @@
 
 const [FEW, LINES] = [2, 20];
 
-/** Lines of CSV that a model takes, y last. */
-export function exampleLines(model, dim, options = {}) {
+const CITIES = ["Rome", "Oslo", "Lima"];
+
+/** Lines that a model takes: CSV, y last, or JSON where features have names. */
+export function exampleLines(model, dim, options = {}, named = false) {
+  if (named) return namedLines(model, options);
   const width = model.features ? dim ?? FEW : 0;
   const slopes = Array.from({ length: width }, (_, k) => Math.sin(2.4 * (k + 1)));
   return Array.from({ length: LINES }, () => {
@@ -13,10 +16,19 @@ export function exampleLines(model, dim, options = {}) {
   }).join("\n");
 }
 
+function namedLines(model, options) {
+  return Array.from({ length: LINES }, () => {
+    const [age, place] = [round(gaussian()), Math.floor(Math.random() * CITIES.length)];
+    const y = label(model, age - place / 2, options);
+    return JSON.stringify({ x: { age, city: CITIES[place], new: Math.random() < 0.5 }, y });
+  }).join("\n");
+}
+
 /** One sample as a value: `{x, y}`, or `{y}` for a model without features. */
-export function exampleSample(model, dim) {
+export function exampleSample(model, dim, named = false) {
   const y = takes(model, "class") ? 0 : takes(model, "0 or more") ? 3 : 1;
   if (!model.features) return { y };
+  if (named) return { x: { age: 30, city: "Rome" }, y };
   const x = Array.from({ length: dim ?? FEW }, (_, k) => [0.5, -1.2][k] ?? round(Math.sin(k)));
   return { x, y };
 }

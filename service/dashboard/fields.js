@@ -52,6 +52,19 @@ export function optionField({ name, summary, kind, values, default: usual, neede
   return Object.assign(made, { name, needed, usual });
 }
 
+/** The fields of features that have names; the first sample tells whether they do, unless told. */
+export function nameFields({ max_features: most, hash_bits: bits }) {
+  const flag = el("input", { type: "checkbox" });
+  const told = "Whether or not, the first sample tells if this is left alone.";
+  const named = new Field("/named", "Features have names", flag, told);
+  const number = (at, label, usual, hint) => new Field(at, label, line(usual, "numeric"), hint);
+  return [
+    Object.assign(named, { usual: false }),
+    number("/max_features", "max_features", String(most), "Names that are kept apart."),
+    number("/hash_bits", "hash_bits", String(bits), "Others share 2 to its power places."),
+  ];
+}
+
 /** A list to choose from; each choice is a value or `[value, label]`. */
 export function choice(choices, chosen) {
   const pairs = choices.map((one) => (Array.isArray(one) ? one : [one, one]));

@@ -4,14 +4,14 @@
  */
 
 import { readHistory } from "./history.js";
-import { coordinates, largest } from "./theta.js";
+import { coordinates, isNamed, largest } from "./theta.js";
 
 const [MOST_POINTS, MOST_COORDINATES, APART] = [1000, 6, 1000];
 
 /** Columns t, eta, loss, regret, and theta (a column a coordinate). */
 export class Past {
   #asked = -Infinity;
-  #wanted = [];
+  #shown = [];
   #stale = false;
 
   constructor(api, name) {
@@ -23,28 +23,27 @@ export class Past {
   async load(state, signal) {
     this.#asked = performance.now();
     this.#stale = false;
-    this.#wanted = largest(state.theta, MOST_COORDINATES);
-    const asked = { points: 500, theta: this.#wanted, signal };
-    const past = await readHistory(this.api, this.name, asked);
-    const known = coordinates(state.theta);
+    const wanted = largest(state.theta, MOST_COORDINATES);
+    const past = await readHistory(this.api, this.name, { points: 500, theta: wanted, signal });
     const { t, eta, loss, regret } = past;
     Object.assign(this, { t, eta, loss, regret });
-    this.theta = past.coordinates.map((_, k) => past.theta.map((row) => row[k]));
-    this.labels = past.coordinates.map((i) => known[i]?.label ?? `θ[${i}]`);
+    this.#shown = past.coordinates.slice(0, MOST_COORDINATES);
+    this.theta = this.#shown.map((_, k) => past.theta.map((row) => row[k]));
+    this.labels = this.#shown.map((one) => find(state.theta)(one)?.label ?? `θ[${one}]`);
   }
 
   /** Add a state as it came. */
   add(state) {
     const last = this.t.at(-1) ?? -1;
     if (state.t <= last) return;
-    const known = coordinates(state.theta);
+    const known = find(state.theta);
     const spacing = Math.max(1, last / this.t.length);
     this.t.push(state.t);
     this.eta.push(state.eta);
     this.loss.push(state.loss.mean);
     this.regret?.push(state.regret.ml);
-    this.theta.forEach((column, k) => column.push(known[this.#wanted[k]]?.value ?? null));
-    const grown = known.length > 0 && this.theta.length === 0;
+    this.theta.forEach((column, k) => column.push(known(this.#shown[k])?.value ?? null));
+    const grown = this.theta.length === 0 && coordinates(state.theta).length > 0;
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
     this.#stale ||= grown || compared || leapt || this.t.length > MOST_POINTS;
@@ -54,4 +53,12 @@ export class Past {
   get due() {
     return this.#stale && performance.now() - this.#asked > APART;
   }
+}
+
+/** How a coordinate of the past is found in the present: by its number, or by its name. */
+function find(theta) {
+  const known = coordinates(theta);
+  if (!isNamed(theta)) return (place) => known[place];
+  const byLabel = new Map(known.map((one) => [one.label, one]));
+  return (name) => byLabel.get(name);
 }

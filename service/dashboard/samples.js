@@ -12,6 +12,7 @@ const DOUBT =
 const EXAMPLES = {
   true: '0.5, -1.2, 1.0\n{"x": [0.1, 0.3], "y": 0}',
   false: '4.2\n{"y": 3.9}',
+  named: '{"x": {"age": 30, "city": "Rome", "new": true}, "y": 1}',
 };
 
 /** The card of a session's page that sends samples. */
@@ -35,12 +36,13 @@ export class Samples {
   }
 
   /** What the session takes. */
-  show({ model, dim, options }) {
-    Object.assign(this, { model, dim, options });
+  show({ model, dim, named, options }) {
+    Object.assign(this, { model, dim, named, options });
     const width = dim ?? "any number of";
     const row = model.features ? `${width} features, then y, a line each` : "a y a line";
-    fill(this.hint, `CSV (${row}), JSON or NDJSON. y: ${model.domain}. Ctrl + Enter sends.`);
-    this.text.placeholder = EXAMPLES[model.features];
+    const forms = named ? "JSON or NDJSON, features by name" : `CSV (${row}), JSON or NDJSON`;
+    fill(this.hint, `${forms}. y: ${model.domain}. Ctrl + Enter sends.`);
+    this.text.placeholder = EXAMPLES[named ? "named" : model.features];
   }
 
   async #submit(event) {
@@ -94,7 +96,7 @@ export class Samples {
 
   #example() {
     if (!this.model) return;
-    this.text.value = exampleLines(this.model, this.dim, this.options);
+    this.text.value = exampleLines(this.model, this.dim, this.options, this.named);
     this.text.focus();
   }
 }

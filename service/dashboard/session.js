@@ -1,12 +1,13 @@
 /** The page of one session: its numbers and charts live, samples by hand, snippets, forks. */
 
-import { aboutSession, named } from "./about.js";
+import { aboutSession, named, sizeOf } from "./about.js";
 import { sessionPath } from "./api.js";
 import { deleteSession } from "./deletion.js";
 import { button, el, fill, set } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
 import { forkSession } from "./fork.js";
+import { Names } from "./names.js";
 import { Past } from "./past.js";
 import { Pause } from "./pause.js";
 import { nobodyBox, problemBox } from "./problem.js";
@@ -48,10 +49,9 @@ class SessionPage {
   }
 
   #build() {
-    this.stats = new Stats();
     this.figures = new Figures(["eta", "regret", "loss", "theta"]);
+    Object.assign(this, { stats: new Stats(), names: new Names(), snippets: new Snippets() });
     this.samples = new Samples(this.here.api, this.name);
-    this.snippets = new Snippets();
     this.told = el("div");
     this.hands = el("div", { class: "hands" }, this.samples.element, this.snippets.element);
     this.body = el("div", { class: "body", hidden: true });
@@ -90,7 +90,7 @@ class SessionPage {
   #moved(state, signal) {
     const before = this.#state;
     this.#take(state);
-    if (before.dim !== state.dim || before.status !== state.status) this.#describe(state);
+    if (sizeOf(before) !== sizeOf(state) || before.status !== state.status) this.#describe(state);
     this.past.add(state);
     if (this.past.due) this.#reload(signal);
     else this.#draw();
@@ -101,6 +101,7 @@ class SessionPage {
     this.#state = state;
     this.rate.note(state.t);
     this.stats.show(state, this.rate.value());
+    this.names.show(state);
     set(this.body, { hidden: false });
     set(this.tools, { hidden: false });
     fill(this.told);
@@ -108,18 +109,18 @@ class SessionPage {
 
   /** Who comes to a fresh session comes to send samples. */
   #arrange(fresh) {
-    const parts = [this.figures.element, this.hands];
-    fill(this.body, this.stats.element, fresh ? parts.reverse() : parts);
+    const parts = [this.figures.element, this.names.element];
+    fill(this.body, this.stats.element, fresh ? [this.hands, ...parts] : [...parts, this.hands]);
   }
 
   async #describe(state) {
     const catalog = await this.here.catalog();
     const model = named(catalog.models, state.model);
-    const { dim, config } = state;
+    const takes = { model, dim: state.dim, named: Boolean(state.features) };
     fill(this.about, aboutSession(state, catalog));
-    this.samples.show({ model, dim, options: config.options });
+    this.samples.show({ ...takes, options: state.config.options });
     const keyed = this.here.keys.current !== null;
-    this.snippets.show({ name: this.name, dim, model, origin: location.origin, keyed });
+    this.snippets.show({ name: this.name, ...takes, origin: location.origin, keyed });
   }
 
   /** What cannot be read now is read later: the feed tells if the service is away. */

@@ -28,8 +28,8 @@ export class Snippets {
   }
 
   /** Write them for a session. */
-  show({ model, dim, ...about }) {
-    const facts = { ...about, sample: exampleSample(model, dim) };
+  show({ model, dim, named, ...about }) {
+    const facts = { ...about, sample: exampleSample(model, dim, named) };
     this.#texts = { curl: curl(facts), python: python(facts) };
     say(this.code, this.#texts[this.#shown]);
   }

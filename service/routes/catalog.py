@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+import llr
 from llr import catalog
 from service.sessions.config import EXACT_BY_DEFAULT, SessionConfig
 
@@ -15,5 +16,7 @@ async def contents() -> dict[str, Any]:
     """Models, algorithms and options, each with a line of explanation."""
     fields = SessionConfig.model_fields
     defaults = {name: fields[name].default for name in ("algorithm", "eta0", "retain")}
+    usual = llr.NamedConfig
+    defaults |= {"max_features": usual.max_features, "hash_bits": usual.hash_bits}
     defaults["regret"] = f"exact where dim is at most {EXACT_BY_DEFAULT}, else off"
     return catalog.contents() | {"defaults": defaults}

@@ -6,7 +6,8 @@ is t; who comes back with `Last-Event-ID` gets the present state at once if it m
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated
+from time import perf_counter
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
@@ -20,9 +21,11 @@ from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.moment import Event, Moment
 from service.sessions.seat import Seat
+from service.theta import WHOLE, largest
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
-APART = 0.05
+APART, LEISURE = 0.05, 10
+"""Seconds between two events, at least, and how many times the seconds it took to write one."""
 HEARTBEAT = 15.0
 Seen = Moment | None
 """What a reader saw last."""
@@ -69,9 +72,10 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     while not here.draining and await _there(seat, here):
         session = seat.session
         changed = session.changed
-        if session.moment != seen:
-            seen = session.moment
-            yield _event(session)
+        if (present := session.moment) != seen:
+            if session.event.of == present or perf_counter() >= session.event.due:
+                seen = present
+                yield _event(session)
             await asyncio.sleep(APART)
             continue
         try:
@@ -99,7 +103,17 @@ def _event(session: Session) -> bytes:
     """The present state as an event, written once for all who watch."""
     present = session.moment
     if session.event.of != present:
-        state = to_json(answers.of_state(session), inf_nan_mode="null")
+        began = perf_counter()
+        state = to_json(_bounded(session), inf_nan_mode="null")
         text = b"id: %d\nevent: state\ndata: %s\n\n" % (session.t, state)
-        session.event = Event(present, text)
+        session.event = Event(present, text, began + LEISURE * (perf_counter() - began))
     return session.event.text
+
+
+def _bounded(session: Session) -> dict[str, Any]:
+    """The state, without what is as long as there are names."""
+    state = answers.of_state(session, largest)
+    start = state["config"]["theta0"]
+    if isinstance(start, dict) and len(start) > WHOLE:
+        del state["config"]["theta0"]
+    return state

@@ -1,9 +1,11 @@
 """`GET /v1/sessions/{name}/history`: the past, thinned, bounded however long the stream."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
+from pydantic_core import from_json
 
 from llr import History
 from service import answers
@@ -24,13 +26,17 @@ async def history(
     points: Annotated[int, Query(ge=2, le=1000, description="At most so many points.")] = 500,
     theta: Annotated[
         str | None,
-        Query(max_length=1000, description="Coordinates of theta, such as 0,3,7; the first 8."),
+        Query(
+            max_length=4000,
+            description="Coordinates of theta, such as 0,3,7, or names of features; the first 8.",
+        ),
     ] = None,
 ) -> Any:
     """The past of t, log_eta, eta, loss, regret and coordinates of theta; of shadows without it."""
     team = session.published or new_team(session.config, None)
     past = team.history
-    coordinates = _coordinates(theta, past.theta.shape[1])
+    names, width = past.names, past.theta.shape[1]
+    coordinates = _coordinates(theta, width) if names is None else _places(theta, names)
     rows = _thinned(len(past.t), points)
     beside = {
         name: since(shadow.start, shadow.learner.history) for name, shadow in team.shadows.items()
@@ -39,7 +45,7 @@ async def history(
         "name": session.name,
         **_columns(past, points),
         "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
-        "coordinates": coordinates,
+        "coordinates": coordinates if names is None else [names[place] for place in coordinates],
         "shadows": {name: _columns(one, points) for name, one in beside.items()},
         "drift": answers.drift(team)["at"],
         "labels": _labels(session.shelf.passed(points)),
@@ -74,6 +80,21 @@ def _thinned(n: int, points: int) -> Any:
     if n <= points:
         return np.arange(n)
     return np.unique(np.linspace(0, n - 1, points).round().astype(int))
+
+
+def _places(asked: str | None, names: Sequence[str]) -> list[int]:
+    """The columns of names, with commas between them or as a JSON list; what is not kept is not."""
+    if asked is None:
+        return list(range(min(SHOWN, len(names))))
+    try:
+        wanted = from_json(asked) if asked.startswith("[") else asked.split(",")
+    except ValueError:
+        wanted = None
+    if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
+        detail = "names with commas between them, or a JSON list of names"
+        raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
+    known = {name: place for place, name in enumerate(names)}
+    return [known[name] for name in dict.fromkeys(wanted) if name in known]
 
 
 def _coordinates(asked: str | None, width: int) -> list[int]:

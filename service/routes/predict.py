@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic_core import to_json
@@ -14,7 +15,8 @@ from service.problems import Problem
 from service.schemas import Prediction
 from service.sessions import late
 from service.sessions.actor import Session
-from service.sessions.matching import rows_of
+from service.sessions.kept_rows import rows_of
+from service.sessions.learners import check_kind, width_of
 from service.sessions.present import upon
 from service.sessions.roster import new_team
 from service.sessions.waiting import in_thread_if_long
@@ -46,13 +48,11 @@ async def predict(session: Named, here: Here, caller: Caller, request: Request) 
 def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int, bytes]:
     """At which t, and the answer. What is published never changes: another thread may read it."""
     query = decode_query(body, session.config.features)
-    team = session.published
-    if team is None:
-        width = 1 if query.rows is None else query.rows.shape[1]
-        team = new_team(session.config, width, max_dim)
-    learner = team.champion
+    rows: tuple[Any, ...] = () if query.rows is None else (query.rows,)
     try:
-        found = learner.predict() if query.rows is None else learner.predict(query.rows)
+        team = session.published or new_team(session.config, width_of(query.rows), max_dim)
+        check_kind(team.champion, query.rows)
+        found = team.champion.predict(*rows)
     except SampleError as wrong:
         place = "/x" if query.single or wrong.index is None else f"/x/{wrong.index}"
         raise Problem("invalid", str(wrong), [{"pointer": place, "detail": wrong.reason}]) from None

@@ -37,7 +37,7 @@ async def listed(
     for row in rows[:limit]:
         loaded = here.sessions.peek(row.name)
         if loaded is not None and (not here.sessions.shared or loaded.journal.knows(row.stamp)):
-            sessions.append(answers.of_state(loaded, theta=False))
+            sessions.append(answers.of_state(loaded, theta=None))
         else:
             config = from_json(row.config)
             named = {key: config[key] for key in ("model", "algorithm", "dim")}

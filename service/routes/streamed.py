@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -52,7 +53,8 @@ class Streamed:
             last = learnt
         if last is None:
             last = await course.finish(await course.begin(partial(_nothing, asked)))
-        whole = Learnt(last.team, progress.accepted, progress.accepted == 0 < progress.blocks)
+        again = progress.accepted == 0 < progress.blocks
+        whole = replace(last, accepted=progress.accepted, duplicate=again)
         await answers.send(answer, session, whole, asked.theta)
 
     async def _acknowledge(

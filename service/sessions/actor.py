@@ -7,7 +7,7 @@ fails the session is dropped, never patched: the next touch loads what the store
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from service.sessions.producers import new_of
 from service.sessions.relearning import Relearning
 from service.sessions.roster import new_team
 from service.sessions.shelf import Shelf
-from service.sessions.step import advice, learn
+from service.sessions.step import advice, learn, placed
 from service.sessions.team import Team
 from service.sessions.turns import Turns
 from service.sessions.waiting import LONG, Moved, durable, to_the_end
@@ -220,7 +220,7 @@ class Session:
         fresh = find()
         if isinstance(fresh, Pending):
             return fresh
-        ahead, started = self._view(fresh.samples), time.perf_counter()
+        ahead, started = self._view(fresh), time.perf_counter()
         outcome = learn(ahead, fresh, predictions)
         return self._taken(ahead, fresh, outcome, started)
 
@@ -229,7 +229,7 @@ class Session:
         fresh = find()
         if isinstance(fresh, Pending):
             return fresh
-        ahead, started = self._view(fresh.samples), time.perf_counter()
+        ahead, started = self._view(fresh), time.perf_counter()
         outcome = await to_the_end(asyncio.to_thread(learn, ahead, fresh, predictions))
         self.check()  # it may have been dropped meanwhile
         return self._taken(ahead, fresh, outcome, started)
@@ -239,17 +239,18 @@ class Session:
         """Samples learnt, durable or not."""
         return self._team.t if self._team else 0
 
-    def _view(self, samples: Samples) -> Team:
+    def _view(self, fresh: Fresh) -> Team:
         """What learns while the session stays where it is."""
         if self._team is not None:
             return self._team.view()
-        return new_team(self.config, samples.dim, self.settings.max_dim)
+        with placed(fresh):
+            return new_team(self.config, fresh.samples.dim, self.settings.max_dim)
 
-    def nothing_new(self, sent: int) -> Pending:
-        """What comes of so many samples none of which are new."""
+    def nothing_new(self, sent: int, names: Sequence[str] = ()) -> Pending:
+        """What comes of so many samples, with these names, none of which are new."""
         if self._team is None:
             raise Problem("invalid", "the first batch of a session without dim is empty")
-        return Pending(Learnt(self._team, 0, sent > 0), self.journal.last)
+        return Pending(Learnt(self._team, 0, sent > 0, names=names), self.journal.last)
 
     def _taken(self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
         """What was learnt becomes the session's, and its commit is queued."""
@@ -259,7 +260,7 @@ class Session:
             self.wake()
             self.metrics.diverged()
             raise Problem("diverged", advice(at + outcome.accepted), t=at)
-        n = fresh.samples.n
+        n, names = fresh.samples.n, fresh.samples.names
         self.metrics.learnt(n, time.perf_counter() - started)
         self._team, self.diverged = ahead, False
         if fresh.producer:
@@ -268,7 +269,7 @@ class Session:
             self.shelf.put(fresh.kept)
         commit = self.journal.learnt(ahead, at, fresh)
         commit.then(partial(self._committed, ahead))
-        return Pending(Learnt(ahead, n, False, outcome.predictions), commit)
+        return Pending(Learnt(ahead, n, False, outcome.predictions, names), commit)
 
     def _fresh(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None
@@ -276,7 +277,8 @@ class Session:
         """The samples that were not learnt before."""
         self.check(if_match)
         most = self.settings.max_producers
-        return new_of(samples, ticket, self.producers, most) or self.nothing_new(samples.n)
+        fresh = new_of(samples, ticket, self.producers, most)
+        return fresh or self.nothing_new(samples.n, samples.names)
 
     def _committed(self, team: Team | None, outcome: Any) -> None:
         """The store has spoken: everybody may see it, or this copy is dropped."""

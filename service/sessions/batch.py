@@ -36,12 +36,13 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True)
 class Learnt:
-    """What came of a batch: the team after it, and how many samples were new."""
+    """What came of a batch: the team after it, how many samples were new, and its names."""
 
     team: Team
     accepted: int
     duplicate: bool
     predictions: Any = None
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ A what-if learns the session's samples anew instead, from t = 0, and has learnt 
 from collections.abc import Mapping
 from typing import Any
 
-from llr import ALGORITHMS, MODELS
+from llr import ALGORITHMS, MODELS, NamedConfig
+from service.codec import NAMED
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.config import SessionConfig
+from service.sessions.learners import theta_of
 from service.sessions.origin import Origin
 from service.sessions.roster import config_now
 from service.sessions.team import Team
@@ -38,11 +40,18 @@ def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False)
     if "options" not in given:
         changed = changed.model_copy(update={"options": _fitting(changed)})
     if team is not None and team.t:
-        carried = {"theta0": team.champion.theta.tolist()}
-        if changed.model not in MODELS or changed.features:
-            carried["dim"] = team.dim
-        changed = changed.model_copy(update=carried | given)
+        changed = changed.model_copy(update=_carried(team, changed) | given)
     return changed, None, None
+
+
+def _carried(team: Team, changed: SessionConfig) -> dict[str, Any]:
+    """What a restarted copy begins with."""
+    carried, config = {"theta0": theta_of(team.champion)}, team.champion.config
+    if isinstance(config, NamedConfig):
+        limits = {"max_features": config.max_features, "hash_bits": config.hash_bits}
+        return carried | {"named": True} | limits
+    has_features = changed.model not in MODELS or changed.features
+    return carried | ({"dim": team.dim} if has_features else {})
 
 
 def _what_if(session: Session, changes: Mapping[str, Any]) -> Copy:
@@ -60,7 +69,7 @@ def _what_if(session: Session, changes: Mapping[str, Any]) -> Copy:
 
 def _check_dim(config: SessionConfig, dim: int | None) -> None:
     if config.dim not in (None, dim):
-        detail = f"the samples have {dim} features"
+        detail = f"the samples have {'named' if dim == NAMED else dim} features"
         raise Problem("invalid", f"dim: {detail}", [{"pointer": "/dim", "detail": detail}])
 
 

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TypeVar
 
 from llr import StateError
+from service.codec import NAMED
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late
@@ -236,8 +237,9 @@ class Hub:
 
     def _make(self, name: str, stored: Stored, team: Team | None) -> Session:
         config, origin = from_stored(stored.config)
-        if team is None and (config.dim or not config.features):
-            team = new_team(config, config.dim or 1, self._settings.max_dim)
+        if team is None and (config.takes_names or config.dim or not config.features):
+            dim = NAMED if config.takes_names else config.dim or 1
+            team = new_team(config, dim, self._settings.max_dim)
         retention = Retention.of(stored, config.retain, self._settings.max_retained)
         made = Session(
             name,

@@ -15,7 +15,8 @@ from service.codec import Labels
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh, Learnt
-from service.sessions.matching import first_labels, new_rows, samples_of, width_of
+from service.sessions.kept_rows import samples_of, width_of
+from service.sessions.matching import first_labels, new_rows, width_wanted
 from service.sessions.moments import Moment
 from service.sessions.waiting import durable
 from service.stores.store import Shelved
@@ -29,7 +30,7 @@ async def keep(ids: Sequence[str], rows: Sequence[bytes], t: int, session: Sessi
 
     Args:
         ids: an id a row. One that is kept already may come again with the same row.
-        rows: as `matching.rows_of` makes them.
+        rows: as `kept_rows.rows_of` makes them.
         t: how many samples the prediction knew of.
         session: whose they are.
     """
@@ -52,7 +53,7 @@ async def label(
     """Learn from what is kept under ids, whole or not at all; returns when it is durable."""
     now = session.now()
     find = partial(first_labels, session, labels, if_match, now)
-    nbytes = labels.y.nbytes * (1 + (session.ahead.dim or 0 if session.ahead else 0))
+    nbytes = labels.y.nbytes + sum(len(k.blob) for k in map(session.shelf.get, labels.ids) if k)
     with session.turns.attended():
         async with session.turns.line():
             await _sweep(session, now)
@@ -97,8 +98,8 @@ def _by_default(session: Session, rows: list[bytes], forgotten: Shelved) -> Fres
     y = session.config.expired_label
     if y is None or not rows:
         return None
-    width = width_of(session, rows)
-    fitting = [row for row in rows if len(row) == width]
+    width = width_wanted(session, rows)
+    fitting = [row for row in rows if width_of(row) == width]
     if not fitting:
         return None
     samples = samples_of(fitting, np.full(len(fitting), float(y)))

@@ -3,39 +3,25 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from llr.types import Vector
-from service.codec import Labels, Samples
+from service.codec import NAMED, Labels
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh, Pending
+from service.sessions.kept_rows import samples_of, width_of
 from service.sessions.moments import Moment, learnt, waiting
 from service.sessions.shelf import cost, holds
 from service.stores.store import Kept, Shelved
 
-NUMBER = np.dtype("<f8")
 MOST = 10
 """How many ids a problem names."""
 
 
-def rows_of(X: Vector | None, n: int) -> list[bytes]:
-    """Each row as it is kept; nothing for models without features, where the id is all there is."""
-    return [b""] * n if X is None else [row.astype(NUMBER, copy=False).tobytes() for row in X]
-
-
-def samples_of(rows: Sequence[bytes], y: Vector) -> Samples:
-    """The samples of kept rows, all of one width, and their labels."""
-    numbers = np.frombuffer(b"".join(rows), NUMBER).astype(np.float64)
-    return Samples(numbers.reshape(len(rows), -1) if numbers.size else None, y)
-
-
-def width_of(session: Session, rows: Sequence[bytes]) -> int:
-    """The bytes of a row that fits; before dim is known the first one tells."""
-    if session.ahead is not None and session.ahead.dim is not None:
-        return session.ahead.dim * NUMBER.itemsize if session.features else 0
+def width_wanted(session: Session, rows: Sequence[bytes]) -> int:
+    """The width of a row that fits; before it is known the first one tells."""
+    if session.ahead is not None:
+        return (session.ahead.dim or 0) if session.features else 0
     first = session.shelf.first
-    return len(rows[0] if first is None else first.blob)
+    return width_of(rows[0] if first is None else first.blob)
 
 
 def new_rows(
@@ -94,10 +80,10 @@ def _learnt(session: Session, names: Sequence[str], now: int) -> Shelved:
 
 
 def _check_width(session: Session, rows: Sequence[bytes]) -> None:
-    width = width_of(session, rows)
+    width = width_wanted(session, rows)
     for place, row in enumerate(rows):
-        if len(row) != width:
-            detail = f"has {_features(len(row))} features, not the {_features(width)} of the others"
+        if width_of(row) != width:
+            detail = f"has {_told_width(width_of(row))}, not the {_told_width(width)} of the others"
             raise Problem("invalid", detail, [{"pointer": f"/x/{place}", "detail": detail}])
 
 
@@ -105,10 +91,10 @@ def _check_found(
     session: Session, labels: Labels, rows: Sequence[bytes], places: Sequence[int]
 ) -> None:
     """What was kept before dim was known may not fit."""
-    width = width_of(session, rows)
+    width = width_wanted(session, rows)
     for place, row in zip(places, rows, strict=True):
-        if len(row) != width:
-            detail = f"its x has {_features(len(row))} features, the session {_features(width)}"
+        if width_of(row) != width:
+            detail = f"its x has {_told_width(width_of(row))}, the session {_told_width(width)}"
             told = _told(f"/{place}/id", labels.ids[place], detail)
             raise Problem("invalid", f"{told['id']}: {detail}", [told])
 
@@ -145,5 +131,5 @@ def _told(pointer: str, name: str, detail: str) -> dict[str, str]:
     return {"pointer": pointer, "id": name, "detail": detail}
 
 
-def _features(nbytes: int) -> int:
-    return nbytes // NUMBER.itemsize
+def _told_width(width: int) -> str:
+    return "named features" if width == NAMED else f"{width} features"

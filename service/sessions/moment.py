@@ -12,7 +12,8 @@ class Moment(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What those who watch were told, and of which moment."""
+    """What those who watch were told, of which moment, and when the next is due."""
 
     of: Moment | None = None
     text: bytes = b""
+    due: float = 0.0

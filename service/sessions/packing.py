@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import from_json, to_json
 
-from llr import Drift, Learner, StateError
+from llr import Drift, StateError
+from service.sessions import learners as kinds
 from service.sessions.config import SHADOWS, ShadowName
 from service.sessions.shadow import Mark, Shadow
 from service.sessions.team import Team
@@ -65,14 +66,14 @@ def unpack(data: bytes, drift: bool) -> Team:
     `drift` says whether to look out for it if there is nothing about that.
     """
     if not data.startswith(MAGIC):
-        return Team(Learner.unpack(data)).watched(drift)
+        return Team(kinds.unpack(data)).watched(drift)
     try:
         at = len(MAGIC) + LENGTH.size
         end = at + LENGTH.unpack_from(data, len(MAGIC))[0]
         header = from_json(data[at:end])
         learners = []
         for size in _SIZES.validate_python(header["sizes"]):
-            learners.append(Learner.unpack(data[end : end + size]))
+            learners.append(kinds.unpack(data[end : end + size]))
             end += size
         return _team(header["team"], learners)
     except (LookupError, TypeError, ValueError, struct.error) as wrong:
@@ -90,11 +91,11 @@ def to_plain(team: Team) -> dict[str, Any]:
 
 def from_plain(state: Any, beside: Any, drift: bool) -> Team:
     """The team of what `to_plain` wrote. Raises `StateError` on anything else."""
-    champion = Learner.from_plain(state)
+    champion = kinds.from_plain(state)
     if beside is None:
         return Team(champion).watched(drift)
     try:
-        return _team(beside, [champion, *map(Learner.from_plain, beside["states"])])
+        return _team(beside, [champion, *map(kinds.from_plain, beside["states"])])
     except (LookupError, TypeError, ValueError) as wrong:
         raise StateError(f"not a team: {wrong!r:.200}") from None
 
@@ -122,7 +123,7 @@ def _beside(team: Team) -> _Beside:
     )
 
 
-def _team(members: Any, learners: list[Learner]) -> Team:
+def _team(members: Any, learners: list[kinds.AnyLearner]) -> Team:
     beside = _Beside.model_validate(members)
     champion, *others = learners
     shadows = {
@@ -141,7 +142,8 @@ def _check(team: Team) -> None:
         at = team.t if one.diverged is None else one.diverged
         if one.start + one.learner.t != at or max(at, one.mark.since) > team.t:
             raise StateError(f"shadow {name} is not at the t of its session")
-        if one.learner.config.model != team.champion.config.model or one.learner.dim != team.dim:
+        model, dim = one.learner.config.model, kinds.dim_of(one.learner)
+        if (model, dim) != (team.champion.config.model, team.dim):
             raise StateError(f"shadow {name} has another model")
     if team.drift is not None and team.drift.t != team.t:
         raise StateError("drift is not at the t of its session")

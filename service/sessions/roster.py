@@ -4,22 +4,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-from llr import Config, Drift, Learner
+from llr import Config, ConfigError, Drift, ShapeError
+from service.codec import NAMED
 from service.problems import Problem
 from service.sessions.config import SHADOWS, Options, SessionConfig, ShadowConfig
+from service.sessions.learners import TAKES_LISTS, AnyLearner, dim_of, fresh, theta_of
 from service.sessions.shadow import Shadow
 from service.sessions.team import Team
 
 
 def new_team(config: SessionConfig, dim: int | None, max_dim: int | None = None) -> Team:
-    """A team that has learnt nothing, once dim is known. A Problem if that exceeds `max_dim`."""
+    """A team that has learnt nothing, once dim is known. A Problem if that exceeds `max_dim`.
+
+    Raises a `SampleError` if features have names and the session takes none.
+    """
+    if dim == NAMED and config.takes_names is False:
+        raise ShapeError(TAKES_LISTS, 0)
     if max_dim is not None:
         config.check(max_dim, dim)
     shadows = {
-        name: Shadow(Learner.from_config(config.of_shadow(shadow).of_learner(dim)))
+        name: Shadow(fresh(config.of_shadow(shadow).of_learner(dim)))
         for name, shadow in config.shadows.items()
     }
-    champion = Learner.from_config(config.of_learner(dim))
+    champion = fresh(config.of_learner(dim))
     return Team(champion, 0, shadows, Drift() if config.drift else None)
 
 
@@ -45,8 +52,11 @@ def belongs(team: Team, config: SessionConfig) -> bool:
     )
 
 
-def _fits(learner: Learner, config: SessionConfig, start: int) -> bool:
-    expected = config.of_learner(learner.dim)
+def _fits(learner: AnyLearner, config: SessionConfig, start: int) -> bool:
+    try:
+        expected = config.of_learner(dim_of(learner))
+    except ConfigError:
+        return False
     return learner.config == (
         replace(expected, theta0=learner.config.theta0) if start else expected
     )
@@ -60,8 +70,8 @@ def added(team: Team, name: str, config: SessionConfig, shadow: ShadowConfig) ->
         raise Problem("shadow-exists", f"{name} is the champion now: choose another name")
     start = config.of_shadow(shadow)
     if team.champion.t:
-        start = start.model_copy(update={"theta0": team.champion.theta.tolist()})
-    learner = Learner.from_config(start.of_learner(team.dim))
+        start = start.model_copy(update={"theta0": theta_of(team.champion)})
+    learner = fresh(start.of_learner(team.dim))
     one = Shadow(learner, team.t).compared(team.champion.loss, team.t)
     more = team.view()
     more.shadows[name] = one

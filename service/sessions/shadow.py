@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from llr import Learner, Loss
+from llr import Loss
+from service.sessions.learners import AnyLearner
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Shadow:
             that it learns no more; None as long as it does.
     """
 
-    learner: Learner
+    learner: AnyLearner
     start: int = 0
     mark: Mark = Mark()
     diverged: int | None = None

@@ -6,7 +6,8 @@ The champion answers and predicts. Each sample goes to all of them, and they are
 from dataclasses import dataclass, field
 from typing import Any
 
-from llr import Drift, History, Learner, Outcome
+from llr import Drift, History, Outcome
+from service.sessions.learners import AnyLearner, dim_of
 from service.sessions.shadow import Shadow
 
 
@@ -29,7 +30,7 @@ class Team:
     (True, 2, 2)
     """
 
-    champion: Learner
+    champion: AnyLearner
     start: int = 0
     shadows: dict[str, Shadow] = field(default_factory=dict)
     drift: Drift | None = None
@@ -43,8 +44,8 @@ class Team:
 
     @property
     def dim(self) -> int | None:
-        """Number of features, None until the first sample tells."""
-        return self.champion.dim
+        """Number of features, None until the first sample tells; NAMED if they have names."""
+        return dim_of(self.champion)
 
     @property
     def history(self) -> History:

@@ -1,0 +1,93 @@
+"""Rows of named features: taken apart, joined, and as bytes, each name once."""
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from llr import NamedRows
+from llr.types import Array
+
+COUNTS = struct.Struct("<4I")
+"""How many rows, names, features in all rows, and bytes of the names."""
+
+REAL, SIZE, LENGTH = np.dtype("<f8"), np.dtype("<u4"), np.dtype("<u2")
+
+
+def nbytes(rows: NamedRows) -> int:
+    """How many bytes they take, packed; a character counts one."""
+    names, features = len(rows.names), rows.columns.size
+    each = REAL.itemsize + _small(names).itemsize
+    fixed = COUNTS.size + LENGTH.itemsize * names + SIZE.itemsize * (rows.starts.size - 1)
+    return int(fixed + sum(map(len, rows.names)) + each * features)
+
+
+def between(rows: NamedRows, start: int, end: int) -> NamedRows:
+    """Some of the rows, with the names that are in them."""
+    first, last = rows.starts[start], rows.starts[end]
+    columns = rows.columns[first:last]
+    used, places = np.unique(columns, return_index=True)
+    order = np.argsort(places)
+    number = np.empty(len(rows.names), np.int64)
+    number[used[order]] = np.arange(used.size)
+    names = [rows.names[column] for column in used[order].tolist()]
+    starts = rows.starts[start : end + 1] - first
+    return NamedRows(names, starts, number[columns], rows.values[first:last])
+
+
+def joined(parts: Sequence[NamedRows]) -> NamedRows:
+    """Rows one after the other."""
+    numbers: dict[str, int] = {}
+    columns, starts, at = [], [np.zeros(1, np.int64)], 0
+    for part in parts:
+        own = [numbers.setdefault(name, len(numbers)) for name in part.names]
+        columns.append(np.array(own, np.int64)[part.columns])
+        starts.append(part.starts[1:] + at)
+        at += part.columns.size
+    values = np.concatenate([part.values for part in parts])
+    return NamedRows(list(numbers), np.concatenate(starts), np.concatenate(columns), values)
+
+
+def pack(rows: NamedRows) -> bytes:
+    """Rows as bytes."""
+    names = [name.encode() for name in rows.names]
+    text = b"".join(names)
+    lengths, counts = np.fromiter(map(len, names), LENGTH, len(names)), np.diff(rows.starts)
+    arrays: tuple[Array, ...] = (
+        lengths,
+        counts.astype(SIZE),
+        rows.columns.astype(_small(len(names))),
+        rows.values.astype(REAL, copy=False),
+    )
+    head = COUNTS.pack(counts.size, len(names), rows.columns.size, len(text))
+    return b"".join((head, text, *(a.tobytes() for a in arrays)))
+
+
+def unpack(blob: bytes, start: int = 0) -> tuple[NamedRows, int]:
+    """The rows that were packed from this place on, and where they end. ValueError if none were."""
+    if len(blob) - start < COUNTS.size:
+        raise ValueError("cut short")
+    n, k, features, text = COUNTS.unpack_from(blob, start)
+    at = start + COUNTS.size + text
+    found = []
+    for dtype, size in ((LENGTH, k), (SIZE, n), (_small(k), features), (REAL, features)):
+        found.append(np.frombuffer(blob, dtype, size, at) if size else np.empty(0, dtype))
+        at += size * dtype.itemsize
+    lengths, counts, columns, values = found
+    names = _names(blob[start + COUNTS.size :][:text], lengths)
+    starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    if at > len(blob) or not np.isfinite(values).all():
+        raise ValueError("not rows of named features")
+    return NamedRows(names, starts, columns.astype(np.int64), values.astype(np.float64)), at
+
+
+def _names(text: bytes, lengths: Array) -> list[str]:
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    if (ends[-1] if ends else 0) != len(text):
+        raise ValueError("not the names of features")
+    return [text[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def _small(names: int) -> np.dtype[np.unsignedinteger]:
+    """The smallest numbers that tell so many names apart."""
+    return np.dtype("<u1" if names <= 2**8 else "<u2" if names <= 2**16 else "<u4")
