@@ -43,11 +43,12 @@ advertised[mistyped] *= 10
 
 # %% [markdown]
 # Both learn as the adverts come, and are asked for a price after every hundred. Neither was given a
-# step size, and the features were not scaled.
+# step size, and the features were not scaled. The second has a shadow: another algorithm, that of the
+# paper, which learns the same adverts beside it and is compared on each.
 
 # %%
 squared = client.session("prices", model="linear")
-robust = client.session("prices-huber", model="huber")
+robust = client.session("prices-huber", model="huber", shadows={"paper": {"algorithm": "sg/ag"}})
 unseen, value = flats[-500:], worth[-500:]
 at, errors = [], {"linear": [], "huber": []}
 for k in range(0, N - 500, 100):
@@ -69,6 +70,14 @@ for model, session in (("linear", squared), ("huber", robust)):
     parts = ", ".join(f"{part:.1f}" for part in learnt[model])
     print(f"{model}: typically off by {errors[model][-1]:.1f} thousand; it learnt {parts}")
 print(f"in truth it is {', '.join(f'{part:.1f}' for part in [BASE, *WORTH])}")
+
+# %% [markdown]
+# And the shadow? `lead` is by how much less it loses with an advert than the session itself. If it
+# were above 0, `robust.promote("paper")` would put it in the session's place.
+
+# %%
+lead = robust.state().shadows["paper"].lead
+print(f"an advert costs the shadow {-lead:.1f} more: it stays a shadow")
 
 # %%
 figure = Figure(figsize=(9, 4), layout="constrained")

@@ -33,6 +33,7 @@ def prices(told: Told) -> None:
     assert told["errors"]["huber"][-1] < 3
     assert told["errors"]["linear"][-1] > 30
     assert np.allclose(told["learnt"]["huber"][1:], told["WORTH"], rtol=0.1)
+    assert told["lead"] < 0
 
 
 def digits(told: Told) -> None:
