@@ -43,8 +43,8 @@ advertised[mistyped] *= 10
 
 # %% [markdown]
 # Both learn as the adverts come, and are asked for a price after every hundred. Neither was given a
-# step size, and the features were not scaled. The second has a shadow: another algorithm, that of the
-# paper, which learns the same adverts beside it and is compared on each.
+# step size, and the features were not scaled. The second has a shadow: another algorithm, that of
+# the paper, which learns the same adverts beside it and is compared on each.
 
 # %%
 squared = client.session("prices", model="linear")
