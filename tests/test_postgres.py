@@ -180,8 +180,9 @@ def test_a_server_that_does_not_answer_is_not_waited_for(url: str) -> None:
         assert kinds(store.write([Append(a, 0, 1, b"x")])) == "W"
 
 
+@pytest.mark.parametrize("several", [False, True])
 def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    url: str, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.1)
     with closing(open_store(f"{url}&timeout=0.3")) as store:
@@ -190,7 +191,7 @@ def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
         os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(StoreUnavailable, match="no answer in time"):
-                store.write([Append(a, 0, 1, b"x")])
+                store.write([Append(a, 0, 1, b"x")] + [Create("b", b"{}")] * several)
         finally:
             os.kill(pid, signal.SIGCONT)
         assert known(store, "a").id == a  # on another connection

@@ -38,6 +38,7 @@ def test_sessions_are_spread_and_listed_as_one(three: str) -> None:
             assert client.put(f"/v1/sessions/{name}", json={"model": "gaussian"}).is_success
             assert learn(client, name, 3) == 200
         assert client.get("/readyz").json()["sessions"] == 20
+        assert client.get("/version").json()["store"] == "postgresql, sqlite"
         seen, cursor = list[str](), ""
         while cursor is not None:
             page = client.get(f"/v1/sessions?limit=7&cursor={cursor}").json()

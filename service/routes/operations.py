@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 import llr
 from service.context import Here
 from service.problems import Problem
+from service.stores.places import urls
 
 router = APIRouter(tags=["operations"])
 MEANING = {
@@ -36,8 +37,9 @@ async def readyz(here: Here) -> dict[str, Any]:
 @router.get("/version", operation_id="getVersion")
 async def version(here: Here) -> dict[str, str]:
     """The version, and what an answer of 200 means here."""
-    engine = here.settings.store.partition(":")[0]
-    return {"version": llr.__version__, "store": engine, "ack": MEANING.get(engine, "")}
+    engines = sorted({url.partition(":")[0] for url in urls(here.settings.store)})
+    ack = "; or ".join(MEANING.get(engine, "") for engine in engines)
+    return {"version": llr.__version__, "store": ", ".join(engines), "ack": ack}
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)

@@ -220,7 +220,8 @@ class Store(Protocol):
     """A place to keep sessions.
 
     `write` takes a group of changes, applies them in order as one transaction, and returns when
-    they are durable, with a result for each. If it raises, nothing of the group was stored.
+    they are durable, with a result for each. If it raises, nothing of the group was stored, or it
+    cannot be told: whoever goes on reads first what there is.
     """
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:

@@ -24,6 +24,8 @@ PAUSE = 0.25
 """Seconds after a failure to connect in which it is not tried again."""
 TURNS = 5
 """Turns of the loop in which a good-bye, the end of its stream and what follows are dealt with."""
+HOUR = 3600.0
+"""Seconds that tables may take to be made or changed."""
 GRACE = 2.0
 """Seconds the server has to give up by itself, beyond which it is not waited for."""
 
@@ -65,8 +67,7 @@ class Line:
 
     async def _run(self, work: Work[R], seconds: float) -> R:
         connection = await self._connected()
-        async with asyncio.timeout(seconds):
-            return await work(connection)
+        return await _within(seconds, connection, work(connection))
 
     async def _connected(self) -> Connection:
         for _ in range(TURNS):  # what the server said while nobody listened is heard now
@@ -107,8 +108,9 @@ class Line:
         except (*ERRORS, ValueError) as error:
             why = str(error) or "no answer in time"
             raise StoreUnavailable(f"{address.shown} cannot be reached: {why}") from error
+        most = HOUR if address.migrate else address.timeout + GRACE
         try:
-            await self._made_ready(connection)
+            await _within(most, connection, self._made_ready(connection))
         except BaseException:
             connection.terminate()
             raise
@@ -140,6 +142,22 @@ class Line:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _within(seconds: float, connection: Connection, work: Awaitable[R]) -> R:
+    """What comes of some work, if it comes in time; else its connection is cut, which ends it.
+
+    To cancel it would not do: it would wait for the server once more, to end what it began.
+    """
+    doing = asyncio.ensure_future(work)
+    await asyncio.wait([doing], timeout=seconds)
+    if doing.done():
+        return doing.result()
+    connection.terminate()
+    await asyncio.wait([doing], timeout=GRACE)
+    doing.cancel()
+    doing.add_done_callback(lambda done: done.cancelled() or done.exception())
+    raise TimeoutError
 
 
 async def _nothing(_: Connection) -> None:
