@@ -8,6 +8,7 @@ from clients.interruption import quiet
 
 with quiet():  # these take a second
     import llr
+    from clients.backup import backup
     from clients.catalog import catalog
     from clients.connect import app as connect
     from clients.demo import demo
@@ -59,6 +60,7 @@ app.command()(watch)
 app.add_typer(sessions, name="sessions")
 app.command()(catalog)
 app.command()(doctor)
+app.command()(backup)
 app.command()(migrate)
 app.command()(migrate_store)
 app.command()(keys)

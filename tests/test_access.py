@@ -37,6 +37,7 @@ LEAST = {
     "GET /swagger/swagger-ui-bundle.js": "nobody",
     "GET /swagger/swagger-ui.css": "nobody",
     "GET /swagger/favicon-32x32.png": "nobody",
+    "POST /v1/backup": "admin",
     "GET /version": "read",
     "GET /metrics": "read",
     "GET /v1/catalog": "read",

@@ -125,7 +125,8 @@ def test_a_tenants_role_is_asked_for_before_its_names(client: TestClient, role: 
 def test_what_is_about_the_whole_service_is_not_for_tenants(client: TestClient, route: str) -> None:
     method, path = route.split()
     assert client.request(method, path, headers=of("acme")).status_code == 403
-    assert client.request(method, path, headers=of("boss")).status_code == 200
+    there = 404 if path == "/v1/backup" else 200  # a store in memory is not copied
+    assert client.request(method, path, headers=of("boss")).status_code == there
 
 
 def test_what_tenants_share_holds_nothing_of_others(client: TestClient) -> None:

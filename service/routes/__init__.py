@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from service.routes import (
+    backup,
     catalog,
     dashboard,
     events,
@@ -27,5 +28,6 @@ ROUTERS: dict[str, APIRouter] = {
     "shadows": shadows.router,
     "catalog": catalog.router,
     "operations": operations.router,
+    "backup": backup.router,
     "dashboard": dashboard.router,
 }

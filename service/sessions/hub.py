@@ -54,7 +54,7 @@ class Hub:
         settings: Settings,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._shards, self._metrics, self._settings = shards, metrics, settings
+        self.shards, self._metrics, self._settings = shards, metrics, settings
         self._clock = clock
         self._loaded: OrderedDict[str, Session] = OrderedDict()
         self._loading: dict[str, asyncio.Future[Session]] = {}
@@ -91,11 +91,11 @@ class Hub:
     @property
     def shared(self) -> bool:
         """Whether others may change the sessions too."""
-        return self._shards.shared
+        return self.shards.shared
 
     async def stale(self, session: Session) -> bool:
         """Whether a copy is behind the store; it is dropped then. The store is asked if shared."""
-        heads = self._shards.heads(session.name)
+        heads = self.shards.heads(session.name)
         if heads is None:
             return False
         head = await self._stored(heads.of(session.name))
@@ -110,7 +110,7 @@ class Hub:
         config.check(self._settings.max_dim)
         body, stamp = to_stored(config), new_stamp()
         create = Create(name, body, stamp=stamp)
-        written = await self._stored(self._shards.of(name).commit(create).wait())
+        written = await self._stored(self.shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             session = await self._there(name)
             now = config_now(session.config, session.published)
@@ -138,7 +138,7 @@ class Hub:
         t, packed = (team.t, pack(team)) if team else (0, None)
         body, stamp = to_stored(config, origin), new_stamp()
         create = Create(name, body, t, packed, producers, stamp)
-        written = await self._stored(self._shards.of(name).commit(create).wait())
+        written = await self._stored(self.shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", ANOTHER)
@@ -149,7 +149,7 @@ class Hub:
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
         session = await self._there(name)
-        deleted = self._shards.of(name).commit(Delete(session.id))
+        deleted = self.shards.of(name).commit(Delete(session.id))
         written = await self._stored(deleted.wait())
         self._drop(session)
         if isinstance(written, Conflict):
@@ -162,12 +162,12 @@ class Hub:
         They stand together, so the store is asked for what follows the prefix, and no further.
         """
         start = max(after, prefix)
-        rows = await self._stored(self._shards.list(start, limit))
+        rows = await self._stored(self.shards.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def ready(self) -> int:
         """Ask the store for its number of sessions, which shows that it answers."""
-        return await self._stored(self._shards.count())
+        return await self._stored(self.shards.count())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
@@ -205,7 +205,7 @@ class Hub:
 
     async def _load(self, name: str) -> Session:
         try:
-            loaded = self._shards.of(name).call(lambda store: store.load(name))
+            loaded = self.shards.of(name).call(lambda store: store.load(name))
             stored = await self._stored(loaded.wait())
         except Damaged as damage:
             raise damaged(name, damage) from damage
@@ -248,7 +248,7 @@ class Hub:
             team,
             dict(stored.producers),
             Shelf(stored.kept),
-            Journal(stored, retention, self._shards.of(name)),
+            Journal(stored, retention, self.shards.of(name)),
             self._metrics,
             self._settings,
             self._clock,

@@ -9,12 +9,12 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from heapq import merge
 from itertools import islice
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from service.sessions.committer import Committer
 from service.sessions.heads import Heads
 from service.stores.places import place
-from service.stores.store import Listed, Store, StoreError
+from service.stores.store import Copied, Listed, Store, StoreError
 
 R = TypeVar("R")
 
@@ -56,8 +56,17 @@ class Shards:
                 raise failure
         return sum(counts)
 
+    async def copy(self) -> BinaryIO | None:
+        """A copy of the store as it is now, None if it is copied by other means."""
+        [shard, *others] = self._shards
+        return None if others else await shard.committer.call(_copy).wait()
+
     def _of(self, name: str) -> Shard:
         return self._shards[place(name, len(self._shards))]
 
     def _ask(self, question: Callable[[Store], R]) -> Iterator[Coroutine[Any, Any, R]]:
         return (shard.committer.call(question).wait() for shard in self._shards)
+
+
+def _copy(store: Store) -> BinaryIO | None:
+    return store.copy() if isinstance(store, Copied) else None

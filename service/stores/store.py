@@ -6,7 +6,7 @@ numbers and bytes; what the bytes mean is the sessions' business.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 
 class StoreError(Exception):
@@ -259,6 +259,15 @@ class Tidied(Store, Protocol):
 
     def tidy(self) -> bool:
         """Do a little of that, durably; whether there is more."""
+        ...
+
+
+@runtime_checkable
+class Copied(Store, Protocol):
+    """A store that makes copies of itself while it is used."""
+
+    def copy(self) -> BinaryIO:
+        """All that is stored at this moment, in a file that is gone once it is closed."""
         ...
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from service.stores.sqlite import reading
 from service.stores.sqlite.connection import Connect, connect
@@ -84,6 +85,20 @@ class SQLite:
         """Delete a part of the long logs of deleted sessions; whether there may be more."""
         with self._ready(self.path) as file:
             return file.tidy()
+
+    def copy(self) -> BinaryIO:
+        """All that is stored at this moment, in a file that is gone once it is closed.
+
+        Only the connection that has the file can read it, so nothing is written meanwhile.
+        """
+        path = self.path.with_name(f"{self.path.name}-copy")
+        path.unlink(missing_ok=True)
+        try:
+            with self._ready(path) as file:
+                file.db.execute("VACUUM INTO ?", (str(path),)).fetchall()
+            return path.open("rb")
+        finally:
+            path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the file."""

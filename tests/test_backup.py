@@ -1,0 +1,138 @@
+"""Copies of a store that is in use, and what comes of going back to one."""
+
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from postgres import cluster, place, program
+from serving import serving
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from clients import Client, errors
+from clients.cli import app as cli
+from llr import Learner
+from service.app import App
+from service.settings import Settings
+from service.stores.sqlite.checking import check
+
+DEMO = "/v1/sessions/demo"
+BACKUP = "/v1/backup"
+
+
+def opened(path: Path) -> TestClient:
+    return TestClient(App(Settings(store=f"sqlite:///{path}")))
+
+
+def learn(client: TestClient, start: int, stop: int) -> Any:
+    body = {"y": [float(number) for number in range(start, stop)]}
+    return client.post(f"{DEMO}/samples?producer=p&seq={start}", json=body)
+
+
+def state(client: TestClient) -> Any:
+    return client.get(f"{DEMO}/snapshot").json()["state"]
+
+
+def replay(n: int) -> Any:
+    learner = Learner("gaussian", algorithm="sg/ag", regret="exact")
+    for y in range(n):
+        assert learner.learn(float(y))
+    return learner.to_plain()
+
+
+def create(client: TestClient) -> None:
+    assert client.put(DEMO, json={"model": "gaussian", "algorithm": "sg/ag"}).is_success
+
+
+def test_a_restored_copy_is_the_store_as_it_was_and_a_producer_is_told(tmp_path: Path) -> None:
+    with opened(tmp_path / "llr.db") as client:
+        create(client)
+        learn(client, 0, 5)
+        copy = client.post(BACKUP)
+        assert copy.headers["content-type"] == "application/vnd.sqlite3"
+        learn(client, 5, 9)
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
+    (tmp_path / "restored.db").write_bytes(copy.content)
+    assert [each.damage for each in check(tmp_path / "restored.db")] == [None]
+    with opened(tmp_path / "restored.db") as client:
+        assert state(client) == replay(5)
+        gap = learn(client, 9, 10)
+        assert (gap.status_code, gap.json()["expected"]) == (409, 5)
+        learn(client, 5, 10)
+        assert state(client) == replay(10)
+
+
+def test_copies_taken_under_load_are_beginnings_of_what_was_acknowledged(tmp_path: Path) -> None:
+    with opened(tmp_path / "llr.db") as client, ThreadPoolExecutor(1) as threads:
+        create(client)
+        learn(client, 0, 1)
+        sending = threads.submit(lambda: [learn(client, t, t + 1) for t in range(1, 150)])
+        copies = []
+        while not sending.done():
+            before = client.get(DEMO).json()["t"]
+            copies.append((before, client.post(BACKUP).content, client.get(DEMO).json()["t"]))
+        assert all(answer.status_code == 200 for answer in sending.result())
+    for number, (before, copy, after) in enumerate(copies[-3:]):
+        (tmp_path / f"{number}.db").write_bytes(copy)
+        with opened(tmp_path / f"{number}.db") as client:
+            t = client.get(DEMO).json()["t"]
+            assert before <= t <= after
+            assert state(client) == replay(t)
+
+
+@pytest.fixture
+def held() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def test_the_command_takes_a_copy_and_the_sdk_tells_who_is_ahead_of_it(
+    tmp_path: Path, held: ExitStack
+) -> None:
+    copy = tmp_path / "copy.db"
+    with serving(f"sqlite:///{tmp_path}/llr.db") as address:
+        url = f"http://{address}"
+        client = held.enter_context(Client(url))
+        session = client.session("demo", model="gaussian")
+        session.learn(1.0)
+        for code in (0, 1):  # what is there already stays
+            done = CliRunner().invoke(cli, ["backup", str(copy), "--url", url])
+            assert done.exit_code == code, done.output
+        session.learn(2.0)
+    with (
+        serving(f"sqlite:///{copy}", address.rpartition(":")[2]),
+        pytest.raises(errors.StateRegressed, match=r"has 1 samples.* acknowledged 2"),
+    ):
+        session.learn(3.0)
+
+
+def test_what_is_copied_by_other_means_says_so() -> None:
+    with TestClient(App(Settings(store="memory:"))) as client:
+        answer = client.post(BACKUP)
+    assert answer.status_code == 404
+    assert "pg_dump" in answer.json()["detail"]
+
+
+def test_a_restored_database_is_one_that_was(tmp_path: Path) -> None:
+    url = place()
+    schema = url.partition("schema=")[2].partition("&")[0]
+    with TestClient(App(Settings(store=url))) as client:
+        create(client)
+        learn(client, 0, 5)
+        server = ["--host", str(cluster().folder), "--username=llr"]
+        dump = [program("pg_dump"), *server, f"--schema={schema}", "postgres"]
+        copy = subprocess.run(dump, check=True, capture_output=True).stdout  # noqa: S603
+        learn(client, 5, 9)
+    cluster().sql(f"CREATE DATABASE {schema}")
+    back = [program("psql"), *server, "--no-psqlrc", "--quiet", schema]
+    subprocess.run(back, input=copy, check=True, capture_output=True)  # noqa: S603
+    restored = cluster().url(schema, schema=schema)
+    with TestClient(App(Settings(store=restored))) as client:
+        assert state(client) == replay(5)
+        assert learn(client, 9, 10).json()["expected"] == 5
+        learn(client, 5, 10)
+        assert state(client) == replay(10)
