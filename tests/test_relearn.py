@@ -174,6 +174,22 @@ async def test_progress_shows_and_others_wait_until_it_is_done(
 NDJSON = {"content-type": "application/x-ndjson"}
 
 
+async def test_a_promotion_keeps_the_samples_and_a_what_if_learns_as_the_session_does_now(
+    http: httpx.AsyncClient,
+) -> None:
+    await source(http, dim=2, shadows={"rival": {"algorithm": "auto"}})
+    promoted = await http.post(f"{A}/promote", json={"name": "rival"})
+    assert promoted.status_code == 200, promoted.text
+    assert (await state(http, A))["retained"]["complete"]
+    made = await what_if(http)
+    assert made["algorithm"] == "auto"
+    await done(http)
+    await http.put("/v1/sessions/c", json=made["config"])
+    await http.post("/v1/sessions/c/samples", json=ROWS)
+    snapshots = [(await http.get(f"{path}/snapshot")).json() for path in (B, "/v1/sessions/c")]
+    assert snapshots[0]["state"] == snapshots[1]["state"]
+
+
 async def test_its_own_samples_stay_if_its_config_says_so(http: httpx.AsyncClient) -> None:
     await source(http)
     await what_if(http)
