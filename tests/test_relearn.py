@@ -190,6 +190,24 @@ async def test_a_promotion_keeps_the_samples_and_a_what_if_learns_as_the_session
     assert snapshots[0]["state"] == snapshots[1]["state"]
 
 
+async def test_named_features_are_learnt_anew_with_their_names(http: httpx.AsyncClient) -> None:
+    rows = [
+        {"x": {"a": x[0], f"b{i % 7}": x[1]}, "y": y}
+        for i, (x, y) in enumerate(zip(X, Y, strict=True))
+    ]
+    await http.put(A, json={"model": "linear", "algorithm": "sg/ag", "retain": True})
+    for at in range(0, 600, 40):
+        answer = await http.post(f"{A}/samples", json=rows[at : at + 40])
+        assert answer.status_code == 200, answer.text
+    made = await what_if(http, algorithm="sg", eta0=0.01)
+    ended = await done(http)
+    assert (ended["t"], ended["status"]) == (600, "ok")
+    await http.put("/v1/sessions/c", json=made["config"])
+    await http.post("/v1/sessions/c/samples", json=rows)
+    snapshots = [(await http.get(f"{path}/snapshot")).json() for path in (B, "/v1/sessions/c")]
+    assert snapshots[0]["state"] == snapshots[1]["state"]
+
+
 async def test_its_own_samples_stay_if_its_config_says_so(http: httpx.AsyncClient) -> None:
     await source(http)
     await what_if(http)

@@ -15,6 +15,7 @@ from service.codec import Samples, unpack_samples
 from service.sessions.batch import Fresh
 from service.sessions.journal import Journal
 from service.sessions.retention import Retention
+from service.sessions.team import Team
 from service.settings import Settings
 from service.stores.memory import Memory
 from service.stores.sqlite import SQLite
@@ -140,7 +141,7 @@ def test_what_stays_is_the_same_after_a_reload_at_any_time(sizes: list[int], mos
     for n in sizes:
         fresh = Fresh(Samples(None, np.arange(t, t + n, dtype=float)), range(n))
         samples += fresh.samples.y.tolist()
-        assert cast(Any, journal.learnt(cast(Any, Learner()), t, fresh)) == "Written"
+        assert cast(Any, journal.learnt(Team(cast(Any, Learner())), t, fresh)) == "Written"
         t += n
         stored = known(committer.store, "a")
         again = Retention.of(stored, True, most)
