@@ -24,9 +24,9 @@ with suppress(SessionNotFound):
 session = client.session("clicks", model="logistic", label_seconds=4.0, expired_label=0)
 
 # %% [markdown]
-# The visits. People click more in the evening, and more on the page of the cart. A visit begins
-# when its number comes up and ends while the next two hundred come. Of one in fifty nothing is
-# heard.
+# The visits, as they might stand in a log: the page's name, and whether it is evening. People click
+# more in the evening, and more on the page of the cart. A visit begins when its number comes up and
+# ends while the next two hundred come. Of one in fifty nothing is heard.
 
 # %%
 rng = np.random.default_rng(11)
@@ -38,7 +38,7 @@ truth = 1 / (1 + np.exp(-(np.array([-3.0, -2.0, -0.5])[page] + evening)))
 lost = rng.random(N) < 0.02
 clicked = (rng.random(N) < truth) & ~lost
 ends = np.where(lost, np.inf, np.arange(N) + rng.uniform(0, 200, N))
-visits = np.column_stack([page == 1, page == 2, evening]).astype(float)
+visits = [{"page": PAGES[p], "evening": bool(e)} for p, e in zip(page, evening, strict=True)]
 
 # %% [markdown]
 # A hundred visits at a time are predicted, each under an id of its own. Then come the labels of all
@@ -73,6 +73,8 @@ for number, name in enumerate(PAGES):
         true.append(truth[kind][0])
         row = f"{said[-1]:.3f}  {happened[-1]:.3f}    {true[-1]:.3f}"
         print(f"{name:8} {'yes' if when else 'no':8} {row}")
+for feature, weight in sorted(session.state().theta.items()):
+    print(f"{feature:14} {weight:+.2f}")
 worst = float(np.max(np.abs(np.subtract(said, true))))
 print(f"no kind of visit is further than {worst:.3f} from the truth")
 

@@ -19,7 +19,7 @@ def carried_out(folder: Path) -> Iterator[tuple[Exchange, str]]:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     here = {"LLR_PORT": port, "LLR_URL": f"http://127.0.0.1:{port}", "XDG_DATA_HOME": str(folder)}
-    with shell(folder, 300, **here) as typed:
+    with shell(folder, 600, **here) as typed:
         for exchange in exchanges(PAGE.replace("8080", port)):
             yield exchange, typed.run(exchange)
 
