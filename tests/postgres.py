@@ -136,6 +136,14 @@ def cluster() -> Cluster:
     return made
 
 
+@cache
+def mortal() -> Cluster:
+    """A cluster that may be stopped; who stops it starts it again."""
+    made = Cluster()
+    atexit.register(made.remove)
+    return made
+
+
 _numbers = count(1)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
@@ -42,12 +41,10 @@ def url() -> str:
     return postgres.place()
 
 
-@pytest.fixture(scope="module")
-def mortal() -> Iterator[Cluster]:
+@pytest.fixture
+def mortal() -> Cluster:
     """A cluster that may be stopped; who stops it starts it again."""
-    made = Cluster()
-    yield made
-    made.remove()
+    return postgres.mortal()
 
 
 def test_a_service_of_postgres_goes_on_after_a_restart(url: str) -> None:
@@ -218,7 +215,7 @@ def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(
             Create("b", b"", 1, b"x" * 11),
         ]
         assert kinds(store.write(large)) == "CCCCC"
-        assert "that Postgres keeps in one piece" in str(store.write(large[:1]))
+        assert "Postgres takes 10 bytes at once, not 11" in str(store.write(large[:1]))
         assert kinds(store.write([Append(a, 2, 1, b"x" * 10)])) == "W"
 
 

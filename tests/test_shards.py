@@ -6,7 +6,6 @@ from pathlib import Path
 
 import postgres
 import pytest
-from postgres import Cluster
 from starlette.testclient import TestClient
 from stores_contract import created
 
@@ -88,15 +87,15 @@ def _by_place() -> list[list[str]]:
 
 def test_a_database_that_is_away_takes_only_its_own_sessions_with_it(tmp_path: Path) -> None:
     here, there = (next(name for name in NAMES if place(name, 2) == at) for at in (0, 1))
-    cluster = Cluster()
-    store = f"sqlite:///{tmp_path / 'here.db'},{cluster.url(migrate='true')}"
-    try:
-        with TestClient(App(Settings(store=store))) as client:
-            for name in (here, there):
-                client.put(f"/v1/sessions/{name}", json={"model": "gaussian"})
-            cluster.stop()
+    cluster = postgres.mortal()
+    store = f"sqlite:///{tmp_path / 'here.db'},{cluster.url(schema='away', migrate='true')}"
+    with TestClient(App(Settings(store=store))) as client:
+        for name in (here, there):
+            client.put(f"/v1/sessions/{name}", json={"model": "gaussian"})
+        cluster.stop()
+        try:
             assert (learn(client, here), learn(client, there)) == (200, 503)
             assert client.get("/readyz").json()["sessions"] == 1
             assert client.get("/v1/sessions").status_code == 503
-    finally:
-        cluster.remove()
+        finally:
+            cluster.start()

@@ -29,7 +29,7 @@ Result = Written | Conflict
 Positions = dict[int, tuple[int, int]]
 
 LARGEST = 1_000_000_000
-"""Bytes of a blob: Postgres has no room for 2**30 of them in a value or in a message."""
+"""Bytes of a change: Postgres has no room for 2**30 of them in a value or in a message."""
 TOGETHER = 2**28
 """Bytes of blobs that go into one statement."""
 ROWS = 2000
@@ -55,9 +55,8 @@ async def _write(connection: Connection, group: Sequence[Change]) -> list[Result
 
 def _too_large(change: Change) -> str | None:
     """Why a change has no room in Postgres, None if it has."""
-    if _size(change) <= LARGEST or max(map(len, _blobs(change))) <= LARGEST:
-        return None
-    return f"a blob has more than the {LARGEST} bytes that Postgres keeps in one piece"
+    size = _size(change)
+    return f"Postgres takes {LARGEST} bytes at once, not {size}" if size > LARGEST else None
 
 
 def _blobs(change: Change) -> Iterator[bytes]:
