@@ -283,6 +283,29 @@ def test_a_restart_of_the_service_is_seen_and_survived(page: Page, tmp_path: Pat
         page.says(".answer", "Learnt 1 sample")
 
 
+def test_a_shadow_is_compared_and_promoted_and_drift_is_marked(
+    service: httpx.Client, page: Page
+) -> None:
+    shadows = {"rival": {"algorithm": "auto"}, "wild": {"algorithm": "sg", "eta0": 1e9}}
+    url = made(service, "contest", 600, algorithm="sg", eta0=0.1, shadows=shadows)
+    page.open(url)
+    assert page.says(".team tbody tr:nth-child(2)", "rival").split()[1] == "auto"
+    page.says(".team tbody tr:nth-child(3)", "wild (diverged)")
+    page.says("[data-chart='loss'] .legend", "rival")
+    assert "wild" not in page.text("[data-chart='loss'] .legend")
+    storm = {"x": [[1.0, 0.5]] * 60, "y": [90.0, -90.0] * 30}
+    service.post("/v1/sessions/contest/samples", json=storm).raise_for_status()
+    page.says("[data-stat='drift']", "The loss was found to rise 1 time")
+    page.until("document.querySelectorAll('[data-chart=\"loss\"] .drift').length === 1")
+    page.click("[data-promote='rival']")
+    page.click("dialog .primary")
+    page.says(".team tbody tr:nth-child(1)", "rival (champion)")
+    page.says(".about", "linear · auto")
+    page.says(".team tbody tr:nth-child(2)", "sg")
+    state = service.get("/v1/sessions/contest").json()
+    assert (state["champion"], state["former"]) == ("rival", "sg")
+
+
 def test_a_session_is_forked_and_the_copy_is_shown(service: httpx.Client, page: Page) -> None:
     page.open(made(service, "origin", 12))
     page.says("[data-stat=t]", "12")

@@ -18,6 +18,7 @@ export const MOST_SERIES = 8;
 /** A chart. `element` is its figure; `draw` shows series, each `{name, t, values}`. */
 export class Chart {
   #series = [];
+  #marks = [];
   #axes = { t: "linear", y: "linear" };
   #size = { width: 0, height: 0 };
 
@@ -37,11 +38,12 @@ export class Chart {
     this.observer.observe(this.frame);
   }
 
-  /** Show series, or a word in their place; an axis is `linear` or `log`. */
-  draw(series, axes, word) {
+  /** Show series, or a word in their place; an axis is `linear` or `log`; `marks` are t's. */
+  draw(series, axes, word, marks = []) {
     say(this.empty, word);
     this.#series = series.slice(0, MOST_SERIES);
     this.#axes = axes;
+    this.#marks = marks;
     this.legend.show(this.#series.map((one) => one.name));
     this.#render();
   }
@@ -74,7 +76,8 @@ export class Chart {
     const x = (t) => area.left + across.at(t) * (area.right - area.left);
     const y = (value) => area.bottom - up.at(value) * (area.bottom - area.top);
     fill(this.grid, rows(up.marks(5), y, area), columns(across.marks(width / 90), x, area));
-    fill(this.lines, this.#series.map((one, i) => line(one, i, x, y)));
+    const marked = this.#marks.map((t) => mark(t, x(t), area));
+    fill(this.lines, marked, this.#series.map((one, i) => line(one, i, x, y)));
     set(this.svg, { "data-scale": up.kind });
     this.crosshair.show(this.#series, { x, y }, area);
   }
@@ -96,6 +99,15 @@ function line({ t, values }, i, x, y) {
     pen = here ? "L" : "M";
   }
   return svg("path", { class: `series series-${i + 1}`, d: path || null });
+}
+
+/** Where the loss was found to rise. */
+function mark(t, at, { left, top, bottom }) {
+  if (!(at >= left)) return null;
+  const across = at.toFixed(1);
+  const rule = svg("line", { class: "drift", x1: across, x2: across, y1: top, y2: bottom });
+  rule.append(svg("title", {}, `drift told at t ${t}`));
+  return rule;
 }
 
 function rows(marks, y, { left, right }) {

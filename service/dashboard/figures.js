@@ -47,8 +47,9 @@ export class Figures {
   }
 
   /** Draw the series of a kind, each `{name, t, values}`; null if there is no such thing. */
-  show(kind, series) {
+  show(kind, series, marks = []) {
     this.#shown.set(kind, series);
+    this.charts.get(kind).marks = marks;
     this.#draw(kind);
   }
 
@@ -78,11 +79,11 @@ export class Figures {
   }
 
   #draw(kind) {
-    const { chart, log, now, note } = this.charts.get(kind);
+    const { chart, log, now, note, marks = [] } = this.charts.get(kind);
     const shown = this.#shown.get(kind);
     const series = shown ?? [];
     const word = shown === null ? KINDS[kind].absent : FRESH;
-    chart.draw(series, { t: this.#t, y: log ? "log" : "linear" }, word);
+    chart.draw(series, { t: this.#t, y: log ? "log" : "linear" }, word, marks);
     const last = series.length === 1 ? series[0].values.at(-1) : null;
     say(now, note || (series.length === 1 ? number(last) : ""));
   }

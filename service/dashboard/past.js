@@ -4,11 +4,12 @@
  */
 
 import { readHistory } from "./history.js";
+import { going } from "./team.js";
 import { coordinates, isNamed, largest } from "./theta.js";
 
 const [MOST_POINTS, MOST_COORDINATES, APART] = [1000, 6, 1000];
 
-/** Columns t, eta, loss, regret, and theta (a column a coordinate). */
+/** Columns t, eta, loss, regret, and theta (a column a coordinate); those of shadows; drift. */
 export class Past {
   #asked = -Infinity;
   #shown = [];
@@ -16,7 +17,15 @@ export class Past {
 
   constructor(api, name) {
     Object.assign(this, { api, name, t: [], eta: [], loss: [], regret: null });
-    Object.assign(this, { theta: [], labels: [] });
+    Object.assign(this, { theta: [], labels: [], shadows: {}, drift: [] });
+  }
+
+  /** The lines of a kind: the session's own first, then its shadows'; null if there is none. */
+  series(kind) {
+    if (this[kind] === null) return null;
+    const others = Object.entries(this.shadows).filter(([, one]) => one[kind]);
+    const lines = others.map(([name, { t, [kind]: values }]) => ({ name, t, values }));
+    return [{ name: this.name, t: this.t, values: this[kind] }, ...lines];
   }
 
   /** Read the history; θ's coordinates are those that are largest in `state`. */
@@ -25,8 +34,10 @@ export class Past {
     this.#stale = false;
     const wanted = largest(state.theta, MOST_COORDINATES);
     const past = await readHistory(this.api, this.name, { points: 500, theta: wanted, signal });
-    const { t, eta, loss, regret } = past;
-    Object.assign(this, { t, eta, loss, regret });
+    const { t, eta, loss, regret, shadows, drift } = past;
+    const learn = going(state.shadows).filter((name) => name in shadows);
+    Object.assign(this, { t, eta, loss, regret, drift });
+    this.shadows = Object.fromEntries(learn.map((name) => [name, shadows[name]]));
     this.#shown = past.coordinates.slice(0, MOST_COORDINATES);
     this.theta = this.#shown.map((_, k) => past.theta.map((row) => row[k]));
     this.labels = this.#shown.map((one) => find(state.theta)(one)?.label ?? `θ[${one}]`);
@@ -35,6 +46,7 @@ export class Past {
   /** Add a state as it came. */
   add(state) {
     const last = this.t.at(-1) ?? -1;
+    this.#stale ||= going(state.shadows).join() !== Object.keys(this.shadows).join();
     if (state.t <= last) return;
     const known = find(state.theta);
     const spacing = Math.max(1, last / this.t.length);
@@ -46,13 +58,37 @@ export class Past {
     const grown = this.theta.length === 0 && coordinates(state.theta).length > 0;
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
+    this.drift = state.drift?.at ?? [];
+    this.#addShadows(state);
     this.#stale ||= grown || compared || leapt || this.t.length > MOST_POINTS;
+  }
+
+  /** Add what shadows came to. */
+  #addShadows({ t, shadows }) {
+    for (const [name, past] of Object.entries(this.shadows)) {
+      const { eta, loss, regret } = shadows[name] ?? {};
+      if (!loss) continue;
+      past.t.push(t);
+      past.eta.push(eta);
+      past.loss.push(loss.mean);
+      past.regret?.push(regret.ml);
+    }
   }
 
   /** Whether it is time to load the history anew: something is missing, and not too often. */
   get due() {
     return this.#stale && performance.now() - this.#asked > APART;
   }
+}
+
+/** Draw a past: a chart a kind, with the lines of shadows and marks where the loss rose. */
+export function drawPast(figures, past, note) {
+  const { t, theta, labels, drift } = past;
+  for (const kind of ["eta", "regret", "loss"]) {
+    figures.show(kind, past.series(kind) ?? (t.at(-1) ? null : []), drift);
+  }
+  figures.note("theta", note);
+  figures.show("theta", theta.map((values, k) => ({ name: labels[k], t, values })), drift);
 }
 
 /** How a coordinate of the past is found in the present: by its number, or by its name. */

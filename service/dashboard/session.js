@@ -8,7 +8,7 @@ import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
 import { forkSession } from "./fork.js";
 import { Names } from "./names.js";
-import { Past } from "./past.js";
+import { drawPast, Past } from "./past.js";
 import { Pause } from "./pause.js";
 import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
@@ -16,6 +16,7 @@ import { toCompare, TO_LIST, toSession } from "./router.js";
 import { Samples } from "./samples.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
+import { Team } from "./team.js";
 import { intercept } from "./theta.js";
 
 const [TICK, SOON] = [1000, 80];
@@ -49,6 +50,7 @@ class SessionPage {
   }
 
   #build() {
+    this.team = new Team(this.here.api, this.name, (state) => this.#moved(state));
     this.figures = new Figures(["eta", "regret", "loss", "theta"]);
     Object.assign(this, { stats: new Stats(), names: new Names(), snippets: new Snippets() });
     this.samples = new Samples(this.here.api, this.name);
@@ -90,9 +92,11 @@ class SessionPage {
   #moved(state, signal) {
     const before = this.#state;
     this.#take(state);
-    if (sizeOf(before) !== sizeOf(state) || before.status !== state.status) this.#describe(state);
+    const other = before.champion !== state.champion;
+    const told = sizeOf(before) === sizeOf(state) && before.status === state.status;
+    if (other || !told) this.#describe(state);
     this.past.add(state);
-    if (this.past.due) this.#reload(signal);
+    if (other || this.past.due) this.#reload(signal);
     else this.#draw();
   }
 
@@ -102,6 +106,7 @@ class SessionPage {
     this.rate.note(state.t);
     this.stats.show(state, this.rate.value());
     this.names.show(state);
+    this.team.show(state);
     set(this.body, { hidden: false });
     set(this.tools, { hidden: false });
     fill(this.told);
@@ -110,7 +115,8 @@ class SessionPage {
   /** Who comes to a fresh session comes to send samples. */
   #arrange(fresh) {
     const parts = [this.figures.element, this.names.element];
-    fill(this.body, this.stats.element, fresh ? [this.hands, ...parts] : [...parts, this.hands]);
+    const below = fresh ? [this.hands, ...parts] : [...parts, this.hands];
+    fill(this.body, this.stats.element, this.team.element, below);
   }
 
   async #describe(state) {
@@ -139,13 +145,7 @@ class SessionPage {
   #draw() {
     this.#drawing ??= setTimeout(() => {
       this.#drawing = null;
-      const { t, theta, labels } = this.past;
-      for (const kind of ["eta", "regret", "loss"]) {
-        const values = this.past[kind] ?? (t.at(-1) ? null : []);
-        this.figures.show(kind, values && [{ name: this.name, t, values }]);
-      }
-      this.figures.note("theta", intercept(this.#state));
-      this.figures.show("theta", theta.map((values, k) => ({ name: labels[k], t, values })));
+      drawPast(this.figures, this.past, intercept(this.#state));
     }, SOON);
   }
 

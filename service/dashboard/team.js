@@ -30,28 +30,30 @@ export class Team {
 
   /** Show a state. */
   show({ champion, algorithm, loss, regret, eta, shadows }) {
-    const names = Object.keys(shadows);
+    const names = [...going(shadows), ...Object.keys(shadows).filter((one) => isOut(shadows[one]))];
     set(this.element, { hidden: names.length === 0 });
-    this.#arrange([null, ...names]);
+    this.#arrange([null, ...names], going(shadows).length);
     const word = champion ? `${champion} (champion)` : "champion";
     this.#say(null, { algorithm, loss, regret, eta, word });
     for (const name of names) this.#say(name, { ...shadows[name], word: name });
   }
 
   /** Rows stay the same elements while the team does, so that a button keeps its focus. */
-  #arrange(names) {
-    const known = JSON.stringify(names);
+  #arrange(names, lines) {
+    const known = JSON.stringify([names, lines]);
     if (known === this.#names) return;
     this.#names = known;
-    this.#rows = new Map(names.map((name, i) => [name, this.#row(name, i)]));
+    this.#rows = new Map(names.map((name, i) => [name, this.#row(name, i <= lines ? i : null)]));
     fill(this.body, [...this.#rows.values()].map((row) => row.element));
   }
 
   #row(name, i) {
     const word = el("span");
-    const cells = COLUMNS.slice(1).map((_, k) => el("td", { class: figure(k + 1) }));
+    const cells = COLUMNS.slice(1).map((label, k) => {
+      return el("td", { class: figure(k + 1), "data-label": label });
+    });
     const doing = el("td", { class: "doing" }, name === null ? null : this.#buttons(name));
-    const head = el("th", { scope: "row" }, swatch(i), word);
+    const head = el("th", { scope: "row" }, i === null ? null : swatch(i), word);
     return { word, cells, element: el("tr", { "data-shadow": name ?? "" }, head, cells, doing) };
   }
 
@@ -67,12 +69,13 @@ export class Team {
 
   #say(name, { word, algorithm, loss, regret, eta, lead, status }) {
     const row = this.#rows.get(name);
-    say(row.word, status === "diverged" ? `${word} (diverged)` : word);
-    const figures = [loss.mean, regret.ml, eta, name === null ? null : lead].map(number);
-    [algorithm, ...figures].forEach((text, k) => say(row.cells[k], text));
+    say(row.word, isOut({ status }) ? `${word} (diverged)` : word);
+    const figures = [loss.mean, regret.ml, eta, name === null ? null : lead];
+    const told = [algorithm, ...figures.map((figure) => number(figure))];
+    told.forEach((text, k) => say(row.cells[k], text));
     set(row.cells.at(-1), { "data-ahead": lead > 0 });
     const promote = row.element.querySelector("[data-promote]");
-    if (promote) promote.disabled = status === "diverged";
+    if (promote) promote.disabled = isOut({ status });
   }
 
   #promote(name) {
@@ -97,6 +100,15 @@ export class Team {
     const state = await ask({ title, content, action, danger, submit });
     if (state) this.changed(state);
   }
+}
+
+/** The shadows that learn, in the order of their lines in the charts. */
+export function going(shadows) {
+  return Object.keys(shadows).filter((name) => !isOut(shadows[name]));
+}
+
+function isOut({ status }) {
+  return status === "diverged";
 }
 
 function figure(column) {
