@@ -17,7 +17,7 @@ from service.context import Context
 from service.problems import Problem
 from service.replies import Answer
 from service.routes.asked import Asked, asked_of
-from service.routes.streamed import Streamed
+from service.routes.ndjson import Streamed
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
 from service.sessions.present import stored, upon
