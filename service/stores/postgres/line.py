@@ -100,7 +100,7 @@ class Line:
             connection = await asyncpg.connect(
                 address.dsn,
                 timeout=min(5.0, address.timeout),
-                server_settings=server.settings(address),
+                server_settings={"application_name": "llr"},
                 target_session_attrs=SessionAttribute.read_write,
             )
         except pg.TargetServerAttributeNotMatched as error:
@@ -119,6 +119,7 @@ class Line:
     async def _made_ready(self, connection: Connection) -> None:
         address = self._address
         try:
+            await server.settle(connection, address)
             await server.trust(connection)
             await schema.check(connection, address)
             await server.take(connection, address)

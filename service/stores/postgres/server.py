@@ -15,6 +15,7 @@ ABOUT = """SELECT current_setting('server_version_num')::int AS version,
 WHOLE_TABLES = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
 """Ways to go through all of a table: plans are made while tables are small, and kept."""
 STANDBY = "it is a standby or read-only: name the primary, reads come from there too"
+SET = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s(name, value)"
 NEEDED = {
     "fsync": "a power cut of its machine would lose or spoil everything",
     "full_page_writes": "a power cut of its machine could leave torn pages",
@@ -26,7 +27,6 @@ def settings(address: Address) -> dict[str, str]:
     """How a connection is to be: what it may wait for, where the tables are."""
     most = f"{int(1000 * address.timeout)}ms"
     return {
-        "application_name": "llr",
         "search_path": address.schema,
         "statement_timeout": most,
         "lock_timeout": most,
@@ -36,6 +36,12 @@ def settings(address: Address) -> dict[str, str]:
         **dict.fromkeys(WHOLE_TABLES, "off"),
         "jit": "off",
     }
+
+
+async def settle(connection: Connection, address: Address) -> None:
+    """Set all that, by a statement: a pooler would not pass on what is asked at first."""
+    wanted = settings(address)
+    await connection.fetch(SET, [*wanted], [*wanted.values()])
 
 
 async def trust(connection: Connection) -> None:
