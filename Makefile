@@ -8,7 +8,7 @@ demo: .venv/run
 	$(BIN)/llr demo
 
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff check .
