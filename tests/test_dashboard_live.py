@@ -364,6 +364,7 @@ def test_a_what_if_that_stopped_says_why_and_one_that_cannot_be_is_not_offered(
     page.says("[data-stat=relearning]", "stopped after 0 of 20 samples")
     page.says(".badge", "stopped")
     page.open(made(service, "forgetful", 20))
+    page.says("[data-stat=t]", "20")
     page.click("#fork")
     page.says("dialog", "Only of a session that keeps its samples")
     assert page.run("document.querySelector(\"[data-at='/relearn']\").disabled") is True

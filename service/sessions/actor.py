@@ -20,7 +20,6 @@ from service.sessions.committer import Receipt
 from service.sessions.config import SessionConfig
 from service.sessions.journal import Journal
 from service.sessions.moment import Event, Moment
-from service.sessions.origin import Origin
 from service.sessions.producers import new_of
 from service.sessions.relearning import Relearning
 from service.sessions.roster import new_team
@@ -203,12 +202,6 @@ class Session:
             raise Moved
         if if_match is not None and if_match != (at := self._at):
             raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
-
-    def relearn(self, origin: Origin) -> None:
-        """Let nobody change the session until it has learnt those samples."""
-        self.relearning = going = Relearning(origin)
-        if self.t < origin.of:
-            self.turns.closed = lambda: going.refusal(self.t)
 
     def drop(self) -> None:
         """This copy is no longer the session; those who watch are told."""

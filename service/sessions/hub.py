@@ -4,10 +4,9 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import takewhile
-from typing import TypeVar
 
 from llr import StateError
 from service.codec import NAMED
@@ -21,12 +20,13 @@ from service.sessions.loading import damaged, not_found, rebuild
 from service.sessions.origin import Origin, from_stored, to_stored
 from service.sessions.packing import pack
 from service.sessions.relearner import Relearner
+from service.sessions.relearning import Relearning
 from service.sessions.retention import Retention
 from service.sessions.roster import config_now, new_team
 from service.sessions.shards import Shards
 from service.sessions.shelf import Shelf
 from service.sessions.team import Team
-from service.sessions.waiting import RETRY
+from service.sessions.waiting import told
 from service.settings import Settings
 from service.stores.store import (
     Conflict,
@@ -35,12 +35,9 @@ from service.stores.store import (
     Delete,
     Listed,
     Stored,
-    StoreError,
-    StoreFull,
 )
 
 log = logging.getLogger("service")
-R = TypeVar("R")
 ANOTHER = "choose another name, or delete the session first"
 
 
@@ -98,7 +95,7 @@ class Hub:
         heads = self.shards.heads(session.name)
         if heads is None:
             return False
-        head = await self._stored(heads.of(session.name))
+        head = await told(heads.of(session.name))
         if head and head.session == session.id and session.journal.knows(head.stamp):
             await session.journal.heard(head.stamp)  # others may have told somebody already
             return session.gone
@@ -110,7 +107,7 @@ class Hub:
         config.check(self._settings.max_dim)
         body, stamp = to_stored(config), new_stamp()
         create = Create(name, body, stamp=stamp)
-        written = await self._stored(self.shards.of(name).commit(create).wait())
+        written = await told(self.shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             session = await self._there(name)
             now = config_now(session.config, session.published)
@@ -138,7 +135,7 @@ class Hub:
         t, packed = (team.t, pack(team)) if team else (0, None)
         body, stamp = to_stored(config, origin), new_stamp()
         create = Create(name, body, t, packed, producers, stamp)
-        written = await self._stored(self.shards.of(name).commit(create).wait())
+        written = await told(self.shards.of(name).commit(create).wait())
         if isinstance(written, Conflict):
             await self._find(name, written)
             raise Problem("session-exists", ANOTHER)
@@ -150,7 +147,7 @@ class Hub:
         """Delete a session. Raises `session-not-found`."""
         session = await self._there(name)
         deleted = self.shards.of(name).commit(Delete(session.id))
-        written = await self._stored(deleted.wait())
+        written = await told(deleted.wait())
         self._drop(session)
         if isinstance(written, Conflict):
             raise not_found(name)
@@ -162,12 +159,12 @@ class Hub:
         They stand together, so the store is asked for what follows the prefix, and no further.
         """
         start = max(after, prefix)
-        rows = await self._stored(self.shards.list(start, limit))
+        rows = await told(self.shards.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def ready(self) -> int:
         """Ask the store for its number of sessions, which shows that it answers."""
-        return await self._stored(self.shards.count())
+        return await told(self.shards.count())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
@@ -206,7 +203,7 @@ class Hub:
     async def _load(self, name: str) -> Session:
         try:
             loaded = self.shards.of(name).call(lambda store: store.load(name))
-            stored = await self._stored(loaded.wait())
+            stored = await told(loaded.wait())
         except Damaged as damage:
             raise damaged(name, damage) from damage
         if stored is None:
@@ -254,7 +251,8 @@ class Hub:
             self._clock,
         )
         if origin is not None:
-            made.relearn(origin)
+            made.relearning = Relearning(origin)
+            made.relearning.close(made.turns, lambda: made.t)
         return made
 
     def _keep(self, name: str, stored: Stored, team: Team | None) -> Session:
@@ -289,14 +287,3 @@ class Hub:
         if size:
             self._sizes[name] = size
         self._metrics.loaded(len(self._loaded), self._bytes)
-
-    async def _stored(self, answer: Awaitable[R]) -> R:
-        """What the store says, with its failures as problems."""
-        try:
-            return await answer
-        except StoreFull as full:
-            raise Problem("disk-full", "nothing was stored: make room, then try again") from full
-        except Damaged:
-            raise
-        except StoreError as failure:
-            raise Problem("unavailable", "the store failed, try again", headers=RETRY) from failure

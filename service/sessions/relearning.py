@@ -2,10 +2,12 @@
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 from service.problems import Problem
 from service.sessions.origin import Origin
+from service.sessions.turns import Turns
 
 LONGEST = 60
 """Seconds one is asked to wait, at most."""
@@ -23,6 +25,11 @@ class Relearning:
         self.origin = origin
         self.stopped: str | None = None
         self._done, self._since = 0, time.monotonic()
+
+    def close(self, turns: Turns, t: Callable[[], int]) -> None:
+        """Let nobody change a session until it has learnt those samples; `t` says how far it is."""
+        if t() < self.origin.of:
+            turns.closed = lambda: self.refusal(t())
 
     def shown(self, t: int) -> dict[str, Any]:
         """As the session's state tells it when t samples are learnt."""

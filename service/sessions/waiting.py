@@ -1,12 +1,12 @@
 """Waiting for the store, and for work that is done in a thread."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from service.problems import Problem
 from service.sessions.committer import Receipt
-from service.stores.store import Conflict, StoreError, StoreFull
+from service.stores.store import Conflict, Damaged, StoreError, StoreFull
 
 R = TypeVar("R")
 
@@ -34,6 +34,18 @@ async def durable(commit: Receipt[Any]) -> None:
         raise Problem("unavailable", detail, headers=RETRY) from failure
     if isinstance(written, Conflict):
         raise Moved
+
+
+async def told(answer: Awaitable[R]) -> R:
+    """What the store says, with its failures as problems; damage is for the caller."""
+    try:
+        return await answer
+    except StoreFull as full:
+        raise Problem("disk-full", "nothing was stored: make room, then try again") from full
+    except Damaged:
+        raise
+    except StoreError as failure:
+        raise Problem("unavailable", "the store failed, try again", headers=RETRY) from failure
 
 
 async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
