@@ -31,7 +31,7 @@ async def _run(fleet: Fleet, seed: int, kills: int, tick: Tick) -> Verdict:
     for _ in range(kills):
         await asyncio.wait(tasks, timeout=lot.uniform(0.1, 0.5))
         await asyncio.to_thread(fleet.cluster.stop, signal.SIGKILL)
-        meanwhile += Counter(await asyncio.gather(*(_unready(one) for one in fleet.replicas)))
+        meanwhile += Counter(await asyncio.gather(*(_refusal(one) for one in fleet.replicas)))
         await asyncio.to_thread(fleet.cluster.start)
         started = time.perf_counter()
         await asyncio.gather(*(_ready(one) for one in fleet.replicas))
@@ -42,9 +42,12 @@ async def _run(fleet: Fleet, seed: int, kills: int, tick: Tick) -> Verdict:
     return _verdict(crowd, meanwhile, ready)
 
 
-async def _unready(server: Server) -> str:
-    """What readiness says while there is no database."""
-    return await asyncio.to_thread(_asked, server)
+async def _refusal(server: Server) -> str:
+    """What readiness says while there is no database; what is left of that may answer a little."""
+    async with asyncio.timeout(PATIENCE):
+        while (said := await asyncio.to_thread(_asked, server)) == "200":
+            await asyncio.sleep(0.02)
+    return said
 
 
 def _asked(server: Server) -> str:
@@ -58,7 +61,7 @@ def _asked(server: Server) -> str:
 async def _ready(server: Server) -> None:
     """Wait until a replica is ready, by itself."""
     async with asyncio.timeout(PATIENCE):
-        while await _unready(server) != "200":
+        while await asyncio.to_thread(_asked, server) != "200":
             await asyncio.sleep(0.02)
 
 
