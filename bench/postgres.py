@@ -6,7 +6,9 @@
 Clients wait for the acknowledgement of one sample of ten features before they send the next, each
 in a session of its own, through the committer that the service has. The rival sends the same
 statement for every sample by itself, over many connections at once, so that Postgres can do what it
-does by itself to sync several commits together. Clients, committer and database share the machine.
+does by itself to sync several commits together. Clients, committer and database share the machine;
+what all of them need of its processors for an acknowledgement is told too, which others who are
+busy there change less than the rate.
 """
 
 import argparse
@@ -14,12 +16,14 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from math import nan
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import NamedTuple
 
 import asyncpg
 from rich.console import Console
@@ -27,6 +31,7 @@ from rich.console import Console
 from bench import contest
 from bench.contest import Contest, Line, Scores, Turn, at_least, plain
 from bench.http import sync_time
+from bench.servers import cpu_of
 from service.metrics import Metrics
 from service.sessions.committer import Committer
 from service.stores import open_store
@@ -43,9 +48,21 @@ BLOB = bytes(88)
 _names = count()
 
 Commit = Callable[[Append], Awaitable[object]]
+Measured = Callable[["Database", int, float], Coroutine[None, None, Turn]]
 
 
-async def _acks(sessions: list[int], seconds: float, commit: Commit) -> float:
+class Database(NamedTuple):
+    """Where it is, and its process if it is ours."""
+
+    url: str
+    pid: int | None = None
+
+    def cpu(self) -> float:
+        """Seconds of processor time of this process and the database, NaN if that is another's."""
+        return process_time() + cpu_of(self.pid) if self.pid else nan
+
+
+async def _acks(of: Database, sessions: list[int], seconds: float, commit: Commit) -> Turn:
     """Acknowledgements a second, with a client for each session."""
     end = perf_counter() + seconds
 
@@ -56,14 +73,14 @@ async def _acks(sessions: list[int], seconds: float, commit: Commit) -> float:
             t += 1
         return t
 
-    begin = perf_counter()
-    done = await asyncio.gather(*map(client, sessions))
-    return sum(done) / (perf_counter() - begin)
+    begin, before = perf_counter(), of.cpu()
+    done = sum(await asyncio.gather(*map(client, sessions)))
+    return Turn(done / (perf_counter() - begin), (of.cpu() - before) / done)
 
 
-async def grouped(url: str, clients: int, seconds: float) -> float:
+async def grouped(of: Database, clients: int, seconds: float) -> Turn:
     """Through the committer: whatever waits is one statement."""
-    committer = Committer(await asyncio.to_thread(open_store, url), Metrics())
+    committer = Committer(await asyncio.to_thread(open_store, of.url), Metrics())
     names = [f"bench-{next(_names)}" for _ in range(clients)]
     made = [await committer.commit(Create(name, b"{}")).wait() for name in names]
     sessions = [result.session for result in made if isinstance(result, Written)]
@@ -72,14 +89,14 @@ async def grouped(url: str, clients: int, seconds: float) -> float:
         await committer.commit(change).wait()
 
     try:
-        return await _acks(sessions, seconds, commit)
+        return await _acks(of, sessions, seconds, commit)
     finally:
         await committer.close()
 
 
-async def one_each(url: str, clients: int, seconds: float) -> float:
+async def one_each(of: Database, clients: int, seconds: float) -> Turn:
     """The same statement for every change, over connections of its own."""
-    where = address(url)
+    where = address(of.url)
     settings = server.settings(where)
     free: asyncio.Queue[asyncpg.Connection] = asyncio.Queue()
     lines = [await asyncpg.connect(where.dsn, server_settings=settings) for _ in range(LINES)]
@@ -95,17 +112,17 @@ async def one_each(url: str, clients: int, seconds: float) -> float:
         free.put_nowait(line)
 
     try:
-        return await _acks(sessions, seconds, commit)
+        return await _acks(of, sessions, seconds, commit)
     finally:
         for line in lines:
             await line.close()
 
 
-def contests(url: str, rounds: int, seconds: float) -> list[Contest]:
+def contests(of: Database, rounds: int, seconds: float) -> list[Contest]:
     """Every number of clients, and the rival beside one of them."""
 
-    def turn(measured: Callable[..., Awaitable[float]], clients: int) -> Turn:
-        return Turn(asyncio.run(measured(url, clients, seconds)))  # type: ignore[arg-type]
+    def turn(measured: Measured, clients: int) -> Turn:
+        return asyncio.run(measured(of, clients, seconds))
 
     entries: dict[str, Callable[[], Turn]] = {f"{n}": partial(turn, grouped, n) for n in CLIENTS}
     entries["each"] = partial(turn, one_each, RIVAL)
@@ -123,17 +140,17 @@ def contests(url: str, rounds: int, seconds: float) -> list[Contest]:
 
 
 @contextmanager
-def database(given: str | None) -> Iterator[str]:
-    """The URL that was given, or that of a cluster which goes with the block."""
+def database(given: str | None) -> Iterator[Database]:
+    """The one that was given, or a cluster which goes with the block."""
     if given:
-        yield given
+        yield Database(given)
         return
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from postgres import Cluster  # noqa: PLC0415
 
     cluster = Cluster(max_connections="64", shared_buffers="128MB", autovacuum="on")
     try:
-        yield cluster.url(migrate="true")
+        yield Database(cluster.url(migrate="true"), cluster.pid)
     finally:
         cluster.remove()
 
@@ -147,9 +164,9 @@ def main() -> None:
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         sync = 1e3 * sync_time(Path(folder))
-    with database(given.store) as url:
-        open_store(url).close()
-        found = contest.measure(contests(url, given.rounds, given.seconds))
+    with database(given.store) as found_at:
+        open_store(found_at.url).close()
+        found = contest.measure(contests(found_at, given.rounds, given.seconds))
     print(f"{load} and {os.getloadavg()[0]:.2f} after; a sync takes {sync:.2f} ms")
     Console(width=140).print(contest.table(found))
 

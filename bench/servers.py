@@ -29,7 +29,7 @@ class Server:
     @property
     def cpu(self) -> float:
         """Seconds of processor time so far, the kernel's and its children's included."""
-        return sum(_cpu(folder) for folder in _family(self._process.pid))
+        return cpu_of(self._process.pid)
 
     @property
     def memory(self) -> int:
@@ -52,6 +52,11 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of processor time of a process and those of its children that live."""
+    return sum(_cpu(folder) for folder in _family(pid))
 
 
 def _family(pid: int) -> list[Path]:

@@ -49,6 +49,12 @@ class Cluster:
         self._call([program("initdb"), "--pgdata", str(self.data), *options])
         self.start()
 
+    @property
+    def pid(self) -> int:
+        """The number of its first process."""
+        assert self._process
+        return self._process.pid
+
     def url(self, database: str = "postgres", **options: str) -> str:
         """Its URL."""
         asked = {"host": str(self.folder), **options}
