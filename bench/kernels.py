@@ -1,4 +1,4 @@
-"""How fast the learners are: beside one pass, late in a stream, in threads, at start-up.
+"""How fast the learners are: beside one pass, late in a stream, by name, in threads, at start-up.
 
     .venv/bin/python -m bench.kernels            the whole table
     .venv/bin/python -m bench.kernels --quick    smaller blocks, fewer rounds
@@ -24,6 +24,7 @@ import numpy as np
 from rich.console import Console
 
 import llr
+from bench import sparse
 from bench.race import (
     Contestant,
     Race,
@@ -180,6 +181,8 @@ def races(scale: Scale) -> list[Race]:
     return [
         wide_race(scale, X, y),
         age_race(scale, X, y),
+        sparse.race(scale.wide, scale.rounds, "sg/ag"),
+        sparse.race(scale.wide, scale.rounds, "auto"),
         thread_race(scale, X, y),
         start_race("new process: import and first step", start, scale.starts, 2.0),
         start_race("the same, nothing compiled yet", start_from_nothing, scale.compiles, 60.0),

@@ -6,7 +6,7 @@ from typing import Any
 
 from llr.block import predict as block_predict
 from llr.compiled import Kernel
-from llr.layout import SCRATCH
+from llr.layout import SCRATCH, THETA
 from llr.models import Model
 from llr.parameter import Parameter
 from llr.types import Vector
@@ -19,16 +19,16 @@ class Sparse:
     """What an algorithm keeps besides where features have names, and are missing where they are 0.
 
     Attributes:
-        rows: more rows of vectors.
+        scratch: rows behind those of V that a step works with, and that are not kept.
         numbers: more scalars, the last ones.
-        starting: which rows start where θ does, besides θ itself.
+        starting: which rows start where θ does.
         settle: (model, V, scalars), the kernel that writes θ before anybody looks at it, if θ is
             not where it belongs after every step.
     """
 
-    rows: int = 0
+    scratch: int = 0
     numbers: int = 0
-    starting: tuple[int, ...] = ()
+    starting: tuple[int, ...] = (THETA,)
     settle: Kernel | None = None
 
 

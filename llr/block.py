@@ -29,13 +29,14 @@ from llr.compiled import (
     part,
     with_parts,
 )
-from llr.layout import COMPARE, LOSS, MODEL, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
-from llr.present import gathered, scatter
+from llr.layout import COMPARE, LOSS, MODEL, MORE, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
+from llr.present import expect, gathered, scatter
 from llr.recorder import record
 from llr.schedule import damping
 from llr.slope import Sample, Slope
 from llr.types import Counts, Vector
 from llr.vectors import dot
+from llr.views import shaped
 
 LEARN = NOTHING(
     COUNTS,
@@ -58,7 +59,7 @@ LEARN = NOTHING(
 )
 
 PREDICT = NOTHING(
-    INT, REAL, READ_MATRIX, READ_COUNTS, READ_COUNTS, CUBE, VECTOR, MATRIX, VECTOR, MATRIX
+    INT, REAL, INT, READ_MATRIX, READ_COUNTS, READ_COUNTS, CUBE, VECTOR, MATRIX, VECTOR, MATRIX
 )
 
 
@@ -140,7 +141,7 @@ def _learn(
     With `starts`, sample i has the values X[0, starts[i]:starts[i + 1]] in those `columns` of the
     table V, of `llr.present`, and the columns `shown` go into the history.
     """
-    model, p, named = choice[MODEL], own[OF_MODEL], starts.size > 0
+    model, p, named, more = choice[MODEL], own[OF_MODEL], starts.size > 0, choice[MORE]
     slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
     begin, origin, rows, W = 0, 0, X, V
     while begin < y.size:
@@ -148,8 +149,10 @@ def _learn(
         if named:
             first, last = starts[begin], starts[begin + 1]
             origin, end = begin, begin + 1
-            rows = X[0][first:last].reshape(1, last - first)
-            W = gathered(V, columns[first:last], room)
+            rows = shaped(X[0][first:last], (1, last - first))
+            W = gathered(V, more, columns[first:last], room)
+            if end < y.size:
+                expect(V, columns[last : starts[end + 1]])
         for i in range(begin, end):
             x, t = rows[i - origin], counts[T]
             f = schedule[i] if schedule.size > 0 else damping(t)
@@ -168,17 +171,18 @@ def _learn(
         if counts[T] == counts[NEXT]:
             counts[NEXT] += counts[STRIDE]
             if named:
-                W = gathered(V, shown, room)
+                W = gathered(V, more, shown, room)
             settle(model, W, scalars)
             record(history, counts, scalars, W)
     if named:
-        W = gathered(V, columns[:0], room)
+        W = gathered(V, more, columns[:0], room)
     settle(model, W, scalars)
 
 
 def _predict(
     model: int,
     p: float,
+    more: int,
     X: Vector,
     starts: Counts,
     columns: Counts,
@@ -193,7 +197,7 @@ def _predict(
     for i in range(out.shape[0]):
         if starts.size > 0:
             first, last = starts[i], starts[i + 1]
-            x, W = X[0][first:last], gathered(V, columns[first:last], room)
+            x, W = X[0][first:last], gathered(V, more, columns[first:last], room)
         else:
             x, W = X[i], V
         score(W, scalars, x, s)

@@ -9,8 +9,9 @@ LOG_ETA, ETA, RATE_A, RATE_B, TAU, LOSS, REGRET, SCALARS = range(8)
 # the state's counts: samples learnt, points of history kept, how far apart they are, the next one
 T, POINTS, STRIDE, NEXT, COUNTS = range(5)
 
-# what every kernel is told: which model it is, and whether to compare with the best parameter
-MODEL, COMPARE, CHOICES = range(3)
+# what every kernel is told: which model it is, whether to compare with the best parameter, and how
+# many rows of scratch the vectors of named features have behind them
+MODEL, COMPARE, MORE, CHOICES = range(4)
 
 # what a step reads: the model's own number, then its algorithm's settings; of a base with a rate
 # they are the base's number, the rate's number, which rate, and whether it learns, takes the exact

@@ -31,9 +31,9 @@ class Rows(NamedTuple):
             return self._replace(starts=self.starts[low : high + 1])
         return self._replace(X=self.X[low:high])
 
-    def room(self, vectors: Vector) -> Vector:
-        """What steps on these vectors need as scratch."""
+    def room(self, vectors: Vector, more: int) -> Vector:
+        """What steps on these vectors need as scratch, if named with so many rows more."""
         if not self.starts.size:
             return np.empty(2 * self.X.shape[1])
         widest = int(np.diff(self.starts).max(initial=self.shown.size))
-        return np.empty(present.room(vectors, widest))
+        return np.empty(present.room(vectors, more, widest))

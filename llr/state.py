@@ -98,8 +98,14 @@ def initial(config: Config, dim: int) -> State:
 
 def aligned(vectors: Vector) -> Vector:
     """A copy that starts on a cache line: the kernels run up to a third faster on it."""
-    room = np.empty(vectors.nbytes + ALIGNED, np.uint8)
-    first = -room.ctypes.data % ALIGNED
-    copy = room[first : first + vectors.nbytes].view(np.float64).reshape(vectors.shape)
+    copy = on_a_line(vectors.shape)
     copy[:] = vectors
     return copy
+
+
+def on_a_line(shape: tuple[int, ...]) -> Vector:
+    """Room that starts on a cache line."""
+    size = 8 * math.prod(shape)
+    room = np.empty(size + ALIGNED, np.uint8)
+    first = -room.ctypes.data % ALIGNED
+    return room[first : first + size].view(np.float64).reshape(shape)

@@ -6,7 +6,7 @@ import numpy as np
 
 from llr import history, scans
 from llr.config import Config
-from llr.layout import CHOICES, COMPARE, MODEL
+from llr.layout import CHOICES, COMPARE, MODEL, MORE
 from llr.models import MODELS
 from llr.rows import Rows
 from llr.state import State
@@ -20,6 +20,8 @@ class Stepper:
         self.model = list(MODELS).index(config.model)
         self.choice = np.zeros(CHOICES, np.int64)
         self.choice[MODEL], self.choice[COMPARE] = self.model, config.comparator is not None
+        sparse = config.of_algorithm.sparse
+        self._more = self.choice[MORE] = sparse.scratch if sparse else 0
         self.own = np.array(config.own, np.float64)
         self.scores = config.scores
         self._learn = config.of_algorithm.learn
@@ -41,7 +43,7 @@ class Stepper:
     ) -> State:
         """The state after these samples, which may not be finite. The draft is used up."""
         at, state = 0, draft
-        scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors)
+        scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
             self._learn(
@@ -85,13 +87,14 @@ class Stepper:
         self._predict(
             self.model,
             float(self.own[0]),
+            self._more,
             rows.X,
             rows.starts,
             rows.columns,
             state.vectors,
             state.scalars,
             np.empty((self.scratch, self.scores)),
-            rows.room(state.vectors),
+            rows.room(state.vectors, self._more),
             out,
         )
         return out

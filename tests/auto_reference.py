@@ -142,7 +142,10 @@ class Auto:
         dk = (k - bent * sigma / q) / (1 + bent)
         full = 4 / self.stretch
         run = full * (says.residual(s, y) + bend * (s - raw[2])) / (1 + 0.8 * full * bend * q)
-        if self.votes[0] <= self.floors[0]:
+        self._go(u, k, dk, run, self.votes[0] <= self.floors[0])
+
+    def _go(self, u: Any, k: float, dk: float, run: float, over: bool) -> None:
+        if over:
             self.count = min(self.count, 5)
         self.count += 1
         self.walker += k * u
@@ -157,3 +160,41 @@ class Auto:
         mixed = shares[0] * self.mean + shares[1] * self.walker + shares[2] * self.runner
         mixed[-1] += shares[3] * self.constant
         return mixed
+
+
+@dataclass
+class NamedAuto(Auto):
+    """The same for features that are missing from most samples: x has NaN for those."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.seen_in = np.zeros(self.dim)
+        self.counted, self.noticed = np.zeros((2, self.dim + 1))
+        self.starts = 0.0
+
+    def learn(self, x: Any, y: float) -> float:
+        """Learn from one sample; returns what was predicted."""
+        self.there = np.append(~np.isnan(x), True)  # the intercept always is
+        return super().learn(np.nan_to_num(x), y)
+
+    def _direction(self, x: Any) -> tuple[Any, float]:
+        u, there = np.zeros(self.dim + 1), self.there
+        u[-1] = 1.0
+        for i in np.flatnonzero(there[:-1]):
+            n = min(self.seen_in[i], 10_000) + 1
+            self.seen_in[i] += 1
+            self.spread[i] += (x[i] ** 2 - self.spread[i]) / n
+            u[i] = x[i] / self.spread[i] / (1 + 20 / n) if self.spread[i] > 0 else 0.0
+        return u, float(u[:-1] @ x) + 1
+
+    def _go(self, u: Any, k: float, dk: float, run: float, over: bool) -> None:
+        self.starts += over
+        for i in np.flatnonzero(self.there):
+            if self.noticed[i] < self.starts:
+                self.counted[i] = min(self.counted[i], 5)
+            self.noticed[i] = self.starts
+            self.counted[i] += 1
+            self.walker[i] += k * u[i]
+            self.tangent[i] = 0.999 * (self.tangent[i] + dk * u[i])
+            self.runner[i] += run * u[i]
+            self.mean[i] += (self.runner[i] - self.mean[i]) / self.counted[i]

@@ -16,7 +16,7 @@ from llr.auto.places import (
     FIRST,
     MEAN,
     NAMED_NUMBERS,
-    NAMED_ROWS,
+    NAMED_SCRATCH,
     OF_ALL,
     ROWS,
     RUNNER,
@@ -57,6 +57,9 @@ ALGORITHM = Algorithm(
     starts=False,
     bounds=window,
     sparse=Sparse(
-        rows=NAMED_ROWS, numbers=NAMED_NUMBERS, starting=(WALKER, RUNNER, MEAN), settle=show
+        scratch=NAMED_SCRATCH,
+        numbers=NAMED_NUMBERS,
+        starting=(MEAN, WALKER, RUNNER),
+        settle=show,
     ),
 )

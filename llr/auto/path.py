@@ -75,10 +75,9 @@ def portions(V: Vector, scalars: Vector, room: Vector) -> Portions:
 def _portion_each(counted: Vector, epoch: Vector, now: float, out: Vector) -> None:
     """The same for features that live in their own time, and so hear late of a start."""
     for i in range(out.size):
-        if epoch[i] != now:
-            counted[i] = min(counted[i], RESTART)
+        late = epoch[i] != now and counted[i] > RESTART
+        counted[i] = (RESTART if late else counted[i]) + 1.0
         epoch[i] = now
-        counted[i] += 1.0
         out[i] = 1.0 / counted[i]
 
 

@@ -1,15 +1,18 @@
 """Where each number of an auto learner's state stands, after those that every state has."""
 
-from llr.layout import OWN, SCALARS
+from llr.layout import OWN, SCALARS, THETA
 
 # rows of vectors: where each of the three learners is, and what is known of each feature
 WALKER, RUNNER, MEAN, CENTRE, SPREAD, INVERSE = range(OWN, OWN + 6)
 ROWS = 6
 
-# rows of features that have names, and so live in their own time: samples in which each was seen,
-# samples in its mean, and which start of the mean it has seen last
-SEEN, COUNTED, EPOCH = range(OWN + ROWS, OWN + ROWS + 3)
-NAMED_ROWS = 3
+# features that have names live in their own time: samples in which each was seen, samples in its
+# mean, and which start of the mean it has noticed last. They are not centred, their 1/v is worked
+# out at every step, and θ when somebody looks; so these stand where others keep that, and all of a
+# feature is in one cache line. Centre and 1/v then have rows of scratch, behind the others
+SEEN, EPOCH, COUNTED = CENTRE, INVERSE, THETA
+NO_CENTRE, INVERSE_NOW = range(OWN + ROWS, OWN + ROWS + 2)
+NAMED_SCRATCH = 2
 
 # numbers: samples in the mean, the noise, the mean stretch of a step, the labels' range, the
 # bounds of a score, how well they have done, the trust in them

@@ -10,13 +10,14 @@ from llr.auto.places import (
     OF_MEAN,
     OF_RUNNER,
     OF_WALKER,
+    ROWS,
     RUNNER,
     SHARES,
     WALKER,
 )
 from llr.block import of_score
 from llr.compiled import part
-from llr.layout import THETA
+from llr.layout import OWN, THETA
 from llr.types import Vector
 from llr.vectors import dot, dots
 
@@ -25,9 +26,10 @@ from llr.vectors import dot, dots
 def score(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
     """Fill the scores of a sample."""
     learnt = scalars[SHARES] > 0.0
+    start = MEAN if V.shape[0] > OWN + ROWS else THETA
     for k in range(s.size):
         if not learnt:
-            s[k] = dot(V[THETA, k], x)
+            s[k] = dot(V[start, k], x)
             continue
         at = FIRST + EACH * k
         walker, runner = dots(V[WALKER, k], V[RUNNER, k], x)

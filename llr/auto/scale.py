@@ -97,9 +97,10 @@ def observe(
 
 
 @loop
-def observe_each(x: Vector, spread: Vector, inverse: Vector, seen: Vector) -> None:
+def observe_each(x: Vector, centre: Vector, spread: Vector, inverse: Vector, seen: Vector) -> None:
     """Take in the features of a sample, each in its own time, its caution in its 1/v."""
     for i in range(x.size):
+        centre[i] = 0.0
         weight = 1.0 / (min(seen[i], LONG) + 1.0)
         seen[i] += 1.0
         spread[i] += weight * (x[i] * x[i] - spread[i])

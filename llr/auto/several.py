@@ -4,7 +4,6 @@ from llr import implicit, models
 from llr.auto import bounds, pace, path, vote
 from llr.auto.mixture import mixture
 from llr.auto.places import (
-    CENTRE,
     CONSTANT,
     EACH,
     FIRST,
@@ -12,7 +11,6 @@ from llr.auto.places import (
     IN_MEAN,
     IN_RUNNER,
     IN_WALKER,
-    INVERSE,
     MEAN,
     NOISE,
     OF_MEAN,
@@ -42,6 +40,8 @@ def learn(
     scalars: Vector,
     sample: Sample,
     slope: Slope,
+    centre: Vector,
+    inverse: Vector,
     u: Vector,
     scale: float,
     intercept: bool,
@@ -49,7 +49,7 @@ def learn(
     constant: bool,
 ) -> float:
     """Predict, judge the predictors, move them; returns the loss of the prediction."""
-    q, offset = aim(sample.x, V[CENTRE, 0], V[INVERSE, 0], scale, u)
+    q, offset = aim(sample.x, centre, inverse, scale, u)
     heading = heading_of(u, q, offset, intercept)
     _score(V, scalars, sample, slope)
     loss = _loss(slope.model, slope.s, sample.y, slope.p)

@@ -5,11 +5,9 @@ from llr.auto import bounds, pace, path, vote
 from llr.auto.mixture import mixture
 from llr.auto.opinion import Opinion, Scores, opinion
 from llr.auto.places import (
-    CENTRE,
     CONSTANT,
     FIRST,
     HEFT,
-    INVERSE,
     MEAN,
     NOISE,
     OF_MEAN,
@@ -32,6 +30,8 @@ def learn(
     scalars: Vector,
     sample: Sample,
     slope: Slope,
+    centre: Vector,
+    inverse: Vector,
     u: Vector,
     scale: float,
     intercept: bool,
@@ -43,8 +43,8 @@ def learn(
     x, y, model, p = sample.x, sample.y, slope.model, slope.p
     q, offset, walker, sigma, runner, mean = _aim_and_score(
         x,
-        V[CENTRE, 0],
-        V[INVERSE, 0],
+        centre,
+        inverse,
         scale,
         u,
         V[WALKER, 0],

@@ -20,8 +20,10 @@ from llr.auto.places import (
     HIGHEST,
     INTERCEPT,
     INVERSE,
+    INVERSE_NOW,
     LOWEST,
     MEAN,
+    NO_CENTRE,
     OF_ALL,
     ROWS,
     RUNNER,
@@ -44,24 +46,40 @@ MEASURED = tuple(model.measured for model in MODELS.values())
 def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
     """Learn from one sample; returns the loss of its prediction."""
     x, model = sample.x, slope.model
+    named = V.shape[0] > OWN + ROWS
     if sample.t == 0:
-        _begin(V, scalars)
+        _begin(V, scalars, named)
     features = FEATURES[model]
     intercept = features and own[INTERCEPT] != 0.0
     centred = intercept and own[CENTRED] != 0.0
     weight, u = weight_of(sample.t), slope.room[: x.size]
+    centre = V[NO_CENTRE if named else CENTRE, 0]
+    inverse, spread = V[INVERSE_NOW if named else INVERSE, 0], V[SPREAD, 0]
     aim = 1.0
-    if V.shape[0] > OWN + ROWS:
-        observe_each(x, V[SPREAD, 0], V[INVERSE, 0], V[SEEN, 0])
+    if named:
+        observe_each(x, centre, spread, inverse, V[SEEN, 0])
     else:
-        aim = observe(x, V[CENTRE, 0], V[SPREAD, 0], V[INVERSE, 0], sample.t, weight, centred)
+        aim = observe(x, centre, spread, inverse, sample.t, weight, centred)
     constant = intercept or not features
     if V.shape[1] == 1:
         loss = single.learn(
-            V, scalars, sample, slope, u, aim, intercept, weight, constant, MEASURED[model]
+            V,
+            scalars,
+            sample,
+            slope,
+            centre,
+            inverse,
+            u,
+            aim,
+            intercept,
+            weight,
+            constant,
+            MEASURED[model],
         )
     else:
-        loss = several.learn(V, scalars, sample, slope, u, aim, intercept, weight, constant)
+        loss = several.learn(
+            V, scalars, sample, slope, centre, inverse, u, aim, intercept, weight, constant
+        )
     _look_around(scalars, sample, model)
     return loss
 
@@ -84,11 +102,11 @@ def show(model: int, V: Vector, scalars: Vector) -> None:
 
 
 @part
-def _begin(V: Vector, scalars: Vector) -> None:
-    """Everybody starts at θ_0."""
+def _begin(V: Vector, scalars: Vector, named: bool) -> None:
+    """Everybody starts at θ_0; named features do so when they come up."""
     vote.begin(scalars)
     bounds.begin(scalars)
-    for k in range(V.shape[1]):
+    for k in range(0 if named else V.shape[1]):
         for i in range(V.shape[2]):
             V[WALKER, k, i] = V[RUNNER, k, i] = V[MEAN, k, i] = V[THETA, k, i]
 

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -45,8 +46,8 @@ class Names:
     def columns(self, names: Sequence[str], known: int) -> tuple[Counts, list[str]]:
         """The columns of these names after the first `known`, and which have to be added for it."""
         try:
-            found = np.fromiter(map(self._index.__getitem__, names), np.int64, len(names))
-        except KeyError:
+            found = np.array(itemgetter(*names, *names[:1])(self._index), np.int64)[:-1]
+        except (KeyError, TypeError):  # not all are known, or there are none
             found = np.fromiter((self._index.get(name, known) for name in names), np.int64)
         added: dict[str, int] = {}
         for at in np.flatnonzero(found >= known).tolist():

@@ -16,7 +16,7 @@ def settled(config: NamedConfig, state: NamedState, columns: Vector) -> Vector:
     """θ of these columns, score × column, as it is in this state."""
     sparse = config.of_algorithm.sparse
     if sparse is None or sparse.settle is None or state.t == 0:
-        theta: Vector = columns[:, THETA].T
+        theta: Vector = columns[:, sparse.starting[0] if sparse else THETA].T
         return theta
     vectors = np.ascontiguousarray(columns.transpose(1, 2, 0))
     sparse.settle(list(MODELS).index(config.model), vectors, state.scalars.copy())

@@ -78,25 +78,16 @@ class NamedRows:
         >>> NamedRows.of([{"a": 1}, {"b": 2}]).after(1).names
         ['b']
         """
-        return self._part(known, self.n)
-
-    def until(self, end: int) -> "NamedRows":
-        """The first so many samples, with their names."""
-        return self._part(0, end)
-
-    def _part(self, low: int, high: int) -> "NamedRows":
-        first, last = int(self.starts[low]), int(self.starts[high])
-        used, at, places = np.unique(
-            self.columns[first:last], return_index=True, return_inverse=True
-        )
+        first = int(self.starts[known])
+        used, at, places = np.unique(self.columns[first:], return_index=True, return_inverse=True)
         order = np.argsort(at)  # of first appearance, not of the old numbers
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
         return NamedRows(
             [self.names[column] for column in used[order]],
-            self.starts[low : high + 1] - first,
+            self.starts[known:] - first,
             rank[places],
-            self.values[first:last],
+            self.values[first:],
         )
 
     def _check(self) -> None:
@@ -111,5 +102,5 @@ class NamedRows:
         wrong = int(scans.first_unsound(starts, columns, np.full(len(self.names), -1)))
         if wrong >= 0:
             reason = "columns must point into names, each once, new names in the order they come"
-            raise ShapeError(reason, wrong)
+            raise ShapeError(reason, wrong if wrong < self.n else None)
         features.check_names(self)

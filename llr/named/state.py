@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from llr import history
-from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA
+from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE
 from llr.layout import T as SAMPLES
 from llr.named.config import NamedConfig
 from llr.named.names import Names
 from llr.named.table import Version
-from llr.recorder import COLUMNS
 from llr.types import Counts, Vector
 
 
@@ -50,9 +49,7 @@ class NamedState:
 
 def column_shape(config: NamedConfig) -> tuple[int, int]:
     """Rows × scores, what is kept of a feature."""
-    sparse = config.of_algorithm.sparse
-    more = sparse.rows if sparse else 0
-    return OWN + config.of_algorithm.rows(config.sparse_options) + more, config.scores
+    return OWN + config.of_algorithm.rows(config.sparse_options), config.scores
 
 
 def scalar_count(config: NamedConfig) -> int:
@@ -69,7 +66,7 @@ def shown(config: NamedConfig) -> int:
 
 def history_width(config: NamedConfig) -> int:
     """How many numbers a row of the history has."""
-    return COLUMNS + min(history.COORDINATES, config.scores * shown(config))
+    return history.width(config.scores * shown(config))
 
 
 def initial(config: NamedConfig) -> NamedState:
@@ -77,15 +74,14 @@ def initial(config: NamedConfig) -> NamedState:
     start = config.theta0 or {}
     names = Names(config.max_features, config.hash_bits, list(start))
     columns = np.zeros((len(start), *column_shape(config)))
-    sparse = config.of_algorithm.sparse
+    first, sparse = np.zeros((1, config.scores, shown(config))), config.of_algorithm.sparse
     if start and sparse:
         theta = np.array(list(start.values())).reshape(len(start), config.scores)
-        for row in (THETA, *sparse.starting):
+        for row in sparse.starting:
             columns[:, row] = theta
+        first[0, :, : len(start)] = theta[: shown(config)].T
     scalars, counts = np.zeros(scalar_count(config)), np.zeros(COUNTS, np.int64)
     scalars[LOG_ETA], scalars[ETA] = math.log(config.eta0), config.eta0
     counts[STRIDE] = 1
-    first = np.zeros((1, config.scores, shown(config)))
-    first[0, :, : len(start)] = columns[: shown(config), THETA].T
     past = history.begin(first, scalars, counts)
     return NamedState(Version.of(names, columns), scalars, counts, past)

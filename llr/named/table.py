@@ -17,6 +17,7 @@ import numpy as np
 
 from llr.named.moment import Moment
 from llr.named.names import Names
+from llr.state import on_a_line
 from llr.types import Counts, Vector
 
 FIRST_ROOM = 64
@@ -107,10 +108,11 @@ class Version:
     def read(self, wanted: Counts) -> Vector:
         """A copy of these columns; those that there are not yet, or −1, are 0."""
         there = (wanted >= 0) & (wanted < self.size)
+        out = on_a_line((wanted.size, *self._table.columns.shape[1:]))
         with self._table.lock:
             if self.newest and there.all():
-                return np.take(self._table.columns, wanted, axis=0)
-            out = np.zeros((wanted.size, *self._table.columns.shape[1:]))
+                return np.take(self._table.columns, wanted, axis=0, out=out, mode="clip")
+            out[:] = 0.0
             left = np.flatnonzero(there)
             moment = self._moment
             while moment.next is not None and left.size:
