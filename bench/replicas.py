@@ -105,7 +105,7 @@ def _told(port: int) -> dict[str, float]:
 def site(replicas: int, databases: int) -> Iterator[Site]:
     """Replicas on databases of their own, until the block ends."""
     with ExitStack() as held:
-        urls = [held.enter_context(database(None)) for _ in range(databases)]
+        urls = [held.enter_context(database(None)).url for _ in range(databases)]
         for url in urls:
             open_store(url).close()
         options = ("service", "--port", "0", "--log-level", "error", "--store", ",".join(urls))
