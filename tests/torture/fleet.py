@@ -11,6 +11,7 @@ from typing import Self
 from postgres import Cluster
 
 from .producers import Producer, Producers
+from .relay import Relay
 from .server import Server
 from .wire import LOST, Wire
 
@@ -25,19 +26,24 @@ STAY = 20
 class Fleet:
     """A database of its own and some replicas; `with` ends all of them.
 
+    Args:
+        replicas: how many.
+        lines: whether each has a line to the database that can be cut.
+
     Attributes:
         cluster: the database.
         replicas: the services, by place. One that was killed is there until it is replaced.
+        relays: the line of each replica to the database, if they can be cut.
         away: the places of those that do not answer now.
     """
 
-    def __init__(self, replicas: int, **variables: str) -> None:
-        self._all, self._variables = ExitStack(), variables
+    def __init__(self, replicas: int, lines: bool = False) -> None:
+        self._all = ExitStack()
         self.cluster = Cluster()
         self._all.callback(self.cluster.remove)
-        self.url = self.cluster.url(migrate="true", timeout="2")
-        first = self._started(wait=True)  # it makes the tables
-        later = [self._started(wait=False) for _ in range(replicas - 1)]
+        self.relays = [self._relay(number) for number in range(replicas if lines else 0)]
+        first = self._started(0)  # it makes the tables
+        later = [self._started(place, wait=False) for place in range(1, replicas)]
         self.replicas = [first, *(server.listen() for server in later)]
         self.away: set[int] = set()
 
@@ -48,7 +54,7 @@ class Fleet:
 
     async def replace(self, place: int) -> None:
         """Start another in its place, while the others go on."""
-        server = self._started(wait=False)
+        server = self._started(place, wait=False)
         self.replicas[place] = await asyncio.to_thread(server.listen)
         self.away.discard(place)
 
@@ -73,8 +79,15 @@ class Fleet:
     ) -> None:
         self._all.close()
 
-    def _started(self, wait: bool) -> Server:
-        return self._all.enter_context(Server(self.url, self._variables, wait=wait))
+    def _relay(self, number: int) -> Relay:
+        relay = Relay(self.cluster.folder / f"line-{number}", self.cluster.folder)
+        self._all.callback(relay.close)
+        return relay
+
+    def _started(self, place: int, wait: bool = True) -> Server:
+        where = {"host": str(self.relays[place].folder)} if self.relays else {}
+        url = self.cluster.url(**where, migrate="true", timeout="2")
+        return self._all.enter_context(Server(url, wait=wait))
 
 
 class Crowd:

@@ -7,6 +7,7 @@ from . import (
     full_disk,
     kills,
     many_sessions,
+    partitions,
     replica_kills,
     retries,
     slow_clients,
@@ -33,5 +34,6 @@ ROWS: dict[int, Harness] = {
     19: Harness("a stop under load loses nothing", "stops", 100, 2, stops.run),
     20: Harness("a long load leaves memory flat", "seconds", 1800, 0, soak.run),
     21: Harness("a balancer finds a replica that is there", "rounds", 10, 1, balanced.run),
+    22: Harness("a replica cut off does no harm", "cuts", 20, 1, partitions.run),
 }
 """Row 10 runs among the ordinary tests as tests/test_exactly_once.py, 16 and 20 do not."""
