@@ -29,12 +29,17 @@ def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
         "t": learnt.team.t,
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
-    } | numbers(learnt.team.champion, of_body(learnt.names) if theta else None)
+    } | numbers(learnt.team.champion, _of_batch(learnt) if theta else None)
     if learnt.team.shadows:
         members["shadows"] = shadows(learnt.team)
     if learnt.predictions is not None:
         members["predictions"] = learnt.predictions.tolist()
     return orjson.dumps(members)
+
+
+def _of_batch(learnt: Learnt) -> Shown:
+    """θ as the answer to a batch tells it."""
+    return of_body(learnt.names) if learnt.theta is None else lambda _: learnt.theta
 
 
 async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:

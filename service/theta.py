@@ -11,10 +11,21 @@ from service.sessions.learners import AnyLearner, theta_of
 WHOLE = 1000
 """Named features up to which every answer has all of theta."""
 
+FEW = 100
+"""Names of a batch whose theta is read when it is learnt, not when it is answered."""
+
 Shown = Callable[[AnyLearner], Any]
 """How theta is told."""
 
 everything: Shown = theta_of
+
+
+def of_few(names: Sequence[str]) -> Shown:
+    """The same as `of_body` if these are few, or else None.
+
+    To read θ of named features costs the more the more was learnt since: many answers would pay.
+    """
+    return of_body(names) if 0 < len(names) <= FEW else lambda _: None
 
 
 def of_body(names: Sequence[str]) -> Shown:

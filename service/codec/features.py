@@ -42,6 +42,11 @@ class Gathered:
         self._values.extend(row.values())
         self._starts.append(len(self._columns))
 
+    @property
+    def finite(self) -> bool:
+        """Whether all values surely are: so is their sum, if it does not overflow."""
+        return math.isfinite(sum(self._values))
+
     def rows(self) -> NamedRows:
         """What was added. A zero has no sign: it is as if its name were not there."""
         raw = struct.pack(f"{len(self._values)}d", *self._values)
@@ -57,10 +62,9 @@ def plain(rows: Iterable[Any]) -> NamedRows:
         if type(row) is not dict or len(row) > MOST:
             raise DoubtError
         gathered.add(row if NUMBERS.issuperset(map(type, row.values())) else _one_hot(row))
-    found = gathered.rows()
-    if not np.isfinite(found.values).all():
+    if not gathered.finite:
         raise DoubtError
-    return found
+    return gathered.rows()
 
 
 def inspected(row: dict[str, Any], place: str, faults: Faults) -> dict[str, float]:

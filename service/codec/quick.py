@@ -52,10 +52,10 @@ def labels_of(labels: list[Any], text: bytes) -> Vector:
     """Labels alone. Booleans are told by their type: beside names the text tells nothing."""
     if not labels or not {int, float}.issuperset(map(type, labels)):
         raise DoubtError
-    y = np.frombuffer(_packing(len(labels)).pack(*labels))
-    if not np.isfinite(y).all() or not (y.all() or NEGATIVE_ZERO.search(text) is None):
+    signed = all(labels) or NEGATIVE_ZERO.search(text) is None
+    if not signed or not math.isfinite(sum(labels)):
         raise DoubtError
-    return y
+    return np.frombuffer(_packing(len(labels)).pack(*labels))
 
 
 def matrix(rows: list[Any], text: bytes) -> Vector:

@@ -69,7 +69,7 @@ class SessionPage {
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, this.name), this.about);
     const buttons = [this.figures.timeSwitch, this.pause.element, compare, fork, remove];
-    this.tools = el("div", { class: "tools" }, buttons);
+    this.tools = el("div", { class: "tools", hidden: true }, buttons);
     return el("div", { class: "head" }, title, this.tools);
   }
 

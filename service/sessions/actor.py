@@ -30,6 +30,7 @@ from service.sessions.turns import Turns
 from service.sessions.waiting import LONG, Moved, durable, to_the_end
 from service.settings import Settings
 from service.stores.store import Shelved, Written
+from service.theta import of_few
 
 
 class Session:
@@ -262,7 +263,8 @@ class Session:
             self.shelf.put(fresh.kept)
         commit = self.journal.learnt(ahead, at, fresh)
         commit.then(partial(self._committed, ahead))
-        return Pending(Learnt(ahead, n, False, outcome.predictions, names), commit)
+        theta = of_few(names)(ahead.champion)
+        return Pending(Learnt(ahead, n, False, outcome.predictions, names, theta), commit)
 
     def _fresh(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None

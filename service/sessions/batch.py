@@ -36,13 +36,23 @@ class Fresh(NamedTuple):
 
 @dataclass(frozen=True)
 class Learnt:
-    """What came of a batch: the team after it, how many samples were new, and its names."""
+    """What came of a batch.
+
+    Attributes:
+        team: the team after it.
+        accepted: how many samples were new.
+        duplicate: whether there were some, and none was.
+        predictions: what was predicted for each of them before, if asked for.
+        names: of its features, where they have names.
+        theta: of the champion, if it was read while no other batch had followed.
+    """
 
     team: Team
     accepted: int
     duplicate: bool
     predictions: Any = None
     names: Sequence[str] = ()
+    theta: Any = None
 
 
 @dataclass(frozen=True)
