@@ -1,6 +1,6 @@
 """`make bench`: everything side by side in one go, written to bench/RESULTS.md.
 
-python -m bench                      all of it, about half an hour
+python -m bench                      all of it, about an hour
 python -m bench --quick              shorter turns, fewer of them
 python -m bench --only learning      a section of it, printed and not written
 """
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import environments, growth, hosts, http, kernels, learning, profile, report, tables
+from bench import environments, growth, http, kernels, learning, profile, report, sockets, tables
 from bench.report import Machine, Section
 
 HERE = Path(__file__).parent
@@ -36,14 +36,14 @@ def parts(folder: Path, quick: bool) -> dict[str, Part]:
     of_learning = learning.QUICK if quick else learning.FULL
     of_kernels = kernels.QUICK if quick else kernels.FULL
     of_http = http.QUICK if quick else http.FULL
-    of_hosts = hosts.QUICK if quick else hosts.FULL
+    of_sockets = sockets.QUICK if quick else sockets.FULL
     of_growth = growth.QUICK if quick else growth.FULL
     of_profile = profile.QUICK if quick else profile.FULL
     pictures = folder if quick else HERE / "results"
     return {
         "learning": Part(learning.turns(of_learning), partial(learning.measure, of_learning)),
         "kernels": Part(tables.KERNELS, partial(tables.of_kernels, of_kernels)),
-        "hosts": Part(hosts.turns(of_hosts), partial(hosts.measure, folder, of_hosts)),
+        "hosts": Part(sockets.turns(of_sockets), partial(sockets.measure, folder, of_sockets)),
         "http": Part(tables.HTTP, partial(tables.of_http, folder, of_http)),
         "growth": Part(growth.CURVES, partial(growth.measure, folder, of_growth, pictures)),
         "profile": Part(profile.KINDS, partial(profile.measure, folder, of_profile)),

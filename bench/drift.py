@@ -1,4 +1,4 @@
-"""`python bench/drift.py`: how often drift is told where there is none, how soon where there is.
+"""`python -m bench.drift`: how often drift is told where there is none, how soon where there is.
 
 For every model, streams of ten features (the models without have none) that stay what they are, and
 streams whose θ jumps to another one after 5,000 samples. Each is learnt by an algorithm and watched

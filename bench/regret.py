@@ -5,7 +5,7 @@
     .venv/bin/python bench/regret.py --peers river    only these peers, or "none"
 
 Writes REGRET.md and regret.png and .svg into bench/, after --quick into out/; --out says otherwise.
-`pip install -e .[bench,peers]` brings most peers, `.[peers-torch]` those on torch; who is not
+`pip install -e .[peers]` brings most peers, `.[peers-torch]` those on torch; who is not
 installed is left out, and the report says so.
 """
 

@@ -1,4 +1,4 @@
-"""The tables of bench/kernels.py and bench/http.py as sections of the report."""
+"""The tables of `bench.kernels` and `bench.http` as sections of the report."""
 
 from collections.abc import Callable
 from pathlib import Path
