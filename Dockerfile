@@ -22,7 +22,7 @@ COPY llr llr
 COPY service service
 COPY clients clients
 RUN python -m venv /opt/llr \
-    && /opt/llr/bin/pip install --no-compile '.[postgres]'
+    && /opt/llr/bin/pip install --no-compile '.[postgres,connect]'
 RUN /opt/llr/bin/python -c "import llr; llr.prepare()"
 
 FROM base

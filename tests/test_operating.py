@@ -85,7 +85,8 @@ def test_replicas_are_the_same_and_know_their_database() -> None:
     user, name = database["POSTGRES_USER"], database["POSTGRES_DB"]
     url = f"postgresql://{user}:{database['POSTGRES_PASSWORD']}@postgres:5432/{name}"
     assert first["environment"]["LLR_STORE"] == url
-    assert SERVICES["migrate"]["command"] == ["llr", "migrate", url]
+    assert SERVICES["migrate"]["environment"]["LLR_STORE"] == url
+    assert SERVICES["migrate"]["command"] == ["llr", "migrate"]
     assert "migrate" in get_command(cli).commands  # type: ignore[attr-defined]
     allowed = re.search(r":-(.*)\}", first["environment"]["LLR_ALLOWED_HOSTS"])
     assert allowed is not None
