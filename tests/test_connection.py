@@ -188,3 +188,27 @@ def test_who_asks_on_and_on_without_reading_is_not_served_on_and_on(server: Serv
         connection.settimeout(2)
         with pytest.raises(TimeoutError):
             connection.sendall(5000 * said)
+
+
+@pytest.mark.anyio
+async def test_a_connection_is_idle_from_its_last_answer_on_however_many_there_were() -> None:
+    async def ready(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    config = uvicorn.Config(ready, timeout_keep_alive=60)
+    connection, transport = Connection(config, ServerState(), {}), Transport()
+    connection.connection_made(transport)
+    for asked in range(1, 4):
+        connection.data_received(b"GET /livez HTTP/1.1\r\nhost: here\r\n\r\n")
+        clock = connection.timeout_keep_alive_task
+        connection.timeout_keep_alive_handler()  # while it is busy it only goes on
+        await asyncio.gather(*connection.tasks)
+        assert transport.written.count(b"HTTP/1.1 204") == asked
+        assert connection.timeout_keep_alive_task not in (None, clock)
+        connection.timeout_keep_alive_handler()  # before its time
+        assert not transport.closed
+    connection.timeout_keep_alive = 0
+    connection.timeout_keep_alive_handler()
+    assert transport.closed
+    connection.connection_lost(None)

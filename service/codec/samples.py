@@ -1,8 +1,7 @@
 """What every encoding becomes: rows of features and a vector of labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ NAMED = -1
 """In place of a number of features, where they have names."""
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(NamedTuple):
     """Samples in the order they came: finite float64, C-contiguous, aligned, to be read only.
 
     Attributes:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,7 +53,7 @@ class Streamed:
         if last is None:
             last = await course.finish(await course.begin(partial(_nothing, asked)))
         again = progress.accepted == 0 < progress.blocks
-        whole = replace(last, accepted=progress.accepted, duplicate=again)
+        whole = last._replace(accepted=progress.accepted, duplicate=again)
         await answers.send(answer, session, whole, asked.theta)
 
     async def _acknowledge(

@@ -1,7 +1,6 @@
 """A batch on its way through a session: what is said of it, what is new in it, what came of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from service.codec import Samples
@@ -10,8 +9,7 @@ from service.sessions.team import Team
 from service.stores.store import Shelved
 
 
-@dataclass(frozen=True)
-class Ticket:
+class Ticket(NamedTuple):
     """What a producer says about a batch: who sends it, the number of its first sample."""
 
     producer: str
@@ -34,8 +32,7 @@ class Fresh(NamedTuple):
     kept: Shelved = ()
 
 
-@dataclass(frozen=True)
-class Learnt:
+class Learnt(NamedTuple):
     """What came of a batch.
 
     Attributes:
@@ -55,8 +52,7 @@ class Learnt:
     theta: Any = None
 
 
-@dataclass(frozen=True)
-class Pending:
+class Pending(NamedTuple):
     """A batch that was learnt and waits for the store."""
 
     learnt: Learnt

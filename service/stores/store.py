@@ -146,8 +146,7 @@ class Create:
     stamp: int = 0
 
 
-@dataclass(frozen=True)
-class Append:
+class Append(NamedTuple):
     """Samples learnt from t on go to the log. A conflict if the session is not at t.
 
     It also is one if the last change of the session is not that of the fence, here and below.
