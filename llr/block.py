@@ -6,7 +6,7 @@ down by another.
 
 The loop does not look out for infinity and NaN. Every step adds to what was there, so a number of
 the state that stops being finite stays so, or passes it on to θ, and one look at the end of a block
-is enough (`llr.stepper`).
+is enough; what is done about it is `llr.stepper`'s business.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,7 @@ from llr.compiled import (
     READ_MATRIX,
     READ_VECTOR,
     REAL,
+    TRUTH,
     VECTOR,
     Kernel,
     kernel,
@@ -35,10 +36,10 @@ from llr.recorder import record
 from llr.schedule import damping
 from llr.slope import Sample, Slope
 from llr.types import Counts, Vector
-from llr.vectors import dot
+from llr.vectors import dot, probe
 from llr.views import shaped
 
-LEARN = NOTHING(
+LEARN = TRUTH(
     COUNTS,
     VECTOR,
     READ_MATRIX,
@@ -130,8 +131,8 @@ def _learn(
     room: Vector,
     predictions: Vector,
     losses: Vector,
-) -> None:
-    """Learn from the rows of X and y, in order.
+) -> bool:
+    """Learn from the rows of X and y, in order; whether every number of the state is finite then.
 
     `schedule` holds f(t) for each row, or nothing for the paper's. `S` and `room` are scratch.
     `predictions` receives what was predicted for each row before learning from it, unless it has
@@ -177,6 +178,7 @@ def _learn(
     if named:
         W = gathered(V, more, columns[:0], room)
     settle(model, W, scalars)
+    return probe(shaped(V, (V.size,))) + probe(scalars) + probe(statistics) == 0.0
 
 
 def _predict(

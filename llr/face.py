@@ -10,6 +10,7 @@ from llr.config import Config
 from llr.errors import ConfigError
 from llr.eta_status import EtaStatus
 from llr.layout import ETA, LOG_ETA, LOSS
+from llr.rows import NO_NUMBERS
 from llr.types import Counts, Vector
 
 Schedule = Callable[[int], float]
@@ -153,7 +154,7 @@ class Face:
 
     def _damping(self, t: int, n: int) -> Vector:
         if self.schedule is None:
-            return np.empty(0)
+            return NO_NUMBERS
         f = np.array([self.schedule(s) for s in range(t, t + n)], np.float64)
         if not np.all(np.isfinite(f) & (f >= 1.0)):
             raise ConfigError("schedule", "f(t) must be finite, and 1 or more")

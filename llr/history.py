@@ -5,7 +5,6 @@ Whether a state is kept depends on its t alone, so the past is the same however 
 grouped.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -100,7 +99,7 @@ def make_room(state: "State", n: int) -> tuple["State", int]:
         rows = min(CAPACITY, max(2 * len(state.history), points + due))
         room = np.zeros((rows, state.history.shape[1]))
         room[:points] = used(state)
-        state = replace(state, history=room)
+        state = state._replace(history=room)
     return state, n
 
 
@@ -110,7 +109,7 @@ def _thin(state: "State") -> "State":
     room[: CAPACITY // 2] = state.history[::2]
     state.counts[POINTS] = CAPACITY // 2
     state.counts[STRIDE] *= 2
-    return replace(state, history=room)
+    return state._replace(history=room)
 
 
 def read(state: "State", compared: bool) -> History:

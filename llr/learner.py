@@ -12,7 +12,7 @@ from llr.face import Face, Regret, Schedule
 from llr.history import History, before_dim, read
 from llr.layout import LOSS, REGRET, THETA, H
 from llr.outcome import Outcome, Status
-from llr.rows import Rows
+from llr.rows import NO_NUMBERS, NO_ROWS, Rows
 from llr.samples import matrix_of, rows
 from llr.state import State, initial
 from llr.stepper import Stepper
@@ -95,11 +95,11 @@ class Learner(Face):
         if self._stepper.refuses(labels):
             check_labels(self.config, labels)
         f = self._damping(before.t, labels.size)
-        out = np.empty((labels.size if predictions else 0, before.vectors.shape[1]))
-        losses = np.empty(labels.size if excess else 0)
+        out = np.empty((labels.size, before.vectors.shape[1])) if predictions else NO_ROWS
+        losses = np.empty(labels.size) if excess else NO_NUMBERS
         draft = before.draft(matrix.size)
         after = self._stepper.advance(draft, Rows(matrix), labels, f, out, losses)
-        if not after.finite:
+        if after is None:
             check_features(matrix)
             after = self._stepper.last_finite(before, Rows(matrix), labels, f)
         self._state = after
@@ -253,8 +253,8 @@ class Learner(Face):
     def _row(self, row: int) -> Vector:
         if self._state is None:
             return np.zeros(0)
-        per_score: Vector = self._state.vectors[row].copy()
-        return per_score if self.config.of_model.classes else per_score.reshape(-1)
+        per_score: Vector = self._state.vectors[row]
+        return per_score.copy() if self.config.of_model.classes else per_score.flatten()
 
     def __repr__(self) -> str:
         config = self.config

@@ -1,7 +1,7 @@
 """How a call to learn ended."""
 
-from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from llr.types import Vector
 
@@ -16,8 +16,7 @@ class Status(Enum):
     )
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The end of a call to learn; true if every sample was learnt.
 
     Attributes:
@@ -29,8 +28,11 @@ class Outcome:
 
     status: Status
     accepted: int
-    predictions: Vector | None = field(default=None, repr=False)
-    excess: Vector | None = field(default=None, repr=False)
+    predictions: Vector | None = None
+    excess: Vector | None = None
 
     def __bool__(self) -> bool:
         return self.status is Status.LEARNT
+
+    def __repr__(self) -> str:
+        return f"Outcome(status={self.status!r}, accepted={self.accepted})"

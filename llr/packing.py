@@ -59,7 +59,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, St
     for name, shape in shapes(config, state.vectors.shape[2]).items():
         if getattr(state, name).shape != shape:
             raise StateError(f"{name}: not the shape this config has")
-    if not state.finite or not np.isfinite(state.history).all():
+    numbers = (state.vectors, state.scalars, state.statistics, state.history)
+    if not all(np.isfinite(one).all() for one in numbers):
         raise StateError("not all numbers are finite")
     if not history.is_sound(state, history.width(state.vectors[THETA].size)):
         raise StateError("history: does not fit the counts")

@@ -8,6 +8,8 @@ from llr import present
 from llr.types import Counts, Vector
 
 NONE = np.empty(0, np.int64)
+NO_NUMBERS, NO_ROWS = np.empty(0), np.empty((0, 1))
+"""What a kernel is given in place of what nobody asked for."""
 
 
 class Rows(NamedTuple):

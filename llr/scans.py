@@ -11,18 +11,11 @@ from llr.compiled import (
     READ_MATRIX,
     READ_VECTOR,
     REAL,
-    TRUTH,
     VECTOR,
     kernel,
 )
 from llr.types import Counts, Vector
 from llr.vectors import probe
-
-
-@kernel(TRUTH(VECTOR, VECTOR, VECTOR), long=False)
-def is_finite(vectors: Vector, scalars: Vector, statistics: Vector) -> bool:
-    """Whether every number of the state is finite."""
-    return probe(vectors) + probe(scalars) + probe(statistics) == 0.0
 
 
 @kernel(INT(READ_MATRIX), long=False)

@@ -1,11 +1,11 @@
 """A learner's state as a value: plain arrays, and how they begin."""
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from llr import history, scans
+from llr import history
 from llr.config import Config
 from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA, T
 from llr.types import Counts, Vector
@@ -16,8 +16,7 @@ LONG = 4096
 """Numbers in a block from which on it pays that the vectors start on a cache line."""
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """Everything a learner knows.
 
     Attributes:
@@ -45,11 +44,6 @@ class State:
         fixed = self.vectors.nbytes + self.scalars.nbytes + self.counts.nbytes
         return fixed + self.statistics.nbytes + self.history.nbytes
 
-    @property
-    def finite(self) -> bool:
-        """Whether every number is finite."""
-        return bool(scans.is_finite(self.vectors.reshape(-1), self.scalars, self.statistics))
-
     def draft(self, block: int = LONG) -> "State":
         """A copy to learn on from a block of so many numbers.
 
@@ -65,7 +59,7 @@ class State:
 
     def copy(self) -> "State":
         """A copy that goes its own way."""
-        return replace(self.draft(), history=self.history.copy())
+        return self.draft()._replace(history=self.history.copy())
 
 
 def shapes(config: Config, dim: int) -> dict[str, tuple[int, ...]]:

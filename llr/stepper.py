@@ -23,7 +23,7 @@ class Stepper:
         sparse = config.of_algorithm.sparse
         self._more = self.choice[MORE] = sparse.scratch if sparse else 0
         self.own = np.array(config.own, np.float64)
-        self.scores = config.scores
+        self.number, self.scores = config.model_number, config.scores
         self._learn = config.of_algorithm.learn
         self._predict = config.of_algorithm.predict
         self.scratch = config.of_algorithm.scratch
@@ -31,27 +31,32 @@ class Stepper:
 
     def refuses(self, labels: Vector) -> bool:
         """Whether there is a label that cannot be learnt."""
-        return bool(scans.first_refused(self.model, self.own[0], labels) >= 0)
+        return bool(scans.first_refused(self.model, self.number, labels) >= 0)
 
     def excess(self, labels: Vector, losses: Vector) -> Vector:
         """Each loss beyond the least that its label allows, 0 or more; in the same array."""
-        scans.subtract_least(self.model, self.own[0], labels, losses)
+        scans.subtract_least(self.model, self.number, labels, losses)
         return losses
 
     def advance(
         self, draft: State, rows: Rows, y: Vector, f: Vector, predictions: Vector, losses: Vector
-    ) -> State:
-        """The state after these samples, which may not be finite. The draft is used up."""
-        at, state = 0, draft
+    ) -> State | None:
+        """The state after these samples, None if it is not finite. The draft is used up."""
+        at, state, finite = 0, draft, True
         scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
-            self._learn(
+            part, of_each = rows, [y, f, predictions, losses]
+            if n < y.size:  # most blocks are learnt whole, and need no cutting
+                part = rows.part(at, at + n)
+                of_each = [one[at : at + n] for one in of_each]
+            labels, damping, predicted, lost = of_each
+            finite = self._learn(
                 self.choice,
                 self.own,
-                *rows.part(at, at + n),
-                y[at : at + n],
-                f[at : at + n],
+                *part,
+                labels,
+                damping,
                 state.vectors,
                 state.scalars,
                 state.counts,
@@ -59,11 +64,11 @@ class Stepper:
                 state.history,
                 scratch,
                 room,
-                predictions[at : at + n],
-                losses[at : at + n],
+                predicted,
+                lost,
             )
             at += n
-        return state
+        return state if finite else None
 
     def last_finite(self, state: State, rows: Rows, y: Vector, f: Vector) -> State:
         """The furthest finite state on the way through samples whose end is not finite.
@@ -75,7 +80,7 @@ class Stepper:
             middle = (low + high) // 2
             part = rows.part(low, middle)
             trial = self.advance(state.draft(), part, y[low:middle], f[low:middle], *none)
-            if trial.finite:
+            if trial is not None:
                 state, low = trial, middle
             else:
                 high = middle
@@ -86,7 +91,7 @@ class Stepper:
         out = np.empty((n, self.scores))
         self._predict(
             self.model,
-            float(self.own[0]),
+            self.number,
             self._more,
             rows.X,
             rows.starts,

@@ -118,7 +118,7 @@ class NamedLearner(Face):
         body = Body(self.config, before, samples)
         losses = np.empty(labels.size if excess else 0)
         after = stepper.advance(body.draft(), body.rows, labels, f, out, losses)
-        if not after.finite:
+        if after is None:
             _check_values(samples)
             after = stepper.last_finite(body.draft(), body.rows, labels, f)
         accepted = after.t - before.t
