@@ -1,6 +1,7 @@
 """`llr backup`: a copy of a running service's store."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,8 @@ import httpx
 import typer
 
 from clients.connection import LOCAL, REFUSED, UNREACHABLE, Key, Url, end
+from clients.sdk.address import shown
+from clients.sdk.refusals import refusal
 
 Destination = Annotated[
     Path, typer.Argument(metavar="DEST", help="The file it becomes; it must not be there yet.")
@@ -27,15 +30,18 @@ def backup(dest: Destination, url: Url = LOCAL, key: Key = None) -> None:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         with httpx.stream("POST", f"{url}/v1/backup", headers=headers, timeout=None) as answer:  # noqa: S113
-            if answer.status_code != httpx.codes.OK:
+            if not answer.is_success:
                 answer.read()
-                end(REFUSED, answer.json().get("detail", answer.text))
+                end(REFUSED, str(refusal(answer)))
             _write(answer, part)
+        part.rename(dest)
     except httpx.HTTPError as error:
-        end(UNREACHABLE, f"{url}: {error}")
+        end(UNREACHABLE, f"{shown(url)}: {error}")
     except OSError as error:
         end(REFUSED, f"{part}: {error.strerror}")
-    part.rename(dest)
+    finally:
+        with suppress(OSError):  # what is not whole is no copy
+            part.unlink()
     typer.echo(f"{dest}: {dest.stat().st_size} bytes")
 
 

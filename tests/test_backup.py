@@ -103,6 +103,9 @@ def test_the_command_takes_a_copy_and_the_sdk_tells_who_is_ahead_of_it(
             done = CliRunner().invoke(cli, ["backup", str(copy), "--url", url])
             assert done.exit_code == code, done.output
         session.learn(2.0)
+    asked = ["backup", str(tmp_path / "late.db"), "--url", f"http://me:secret@{address}"]
+    gone = CliRunner().invoke(cli, asked)
+    assert (gone.exit_code, "secret" in gone.output) == (3, False)
     with (
         serving(f"sqlite:///{copy}", address.rpartition(":")[2]),
         pytest.raises(errors.StateRegressed, match=r"has 1 samples.* acknowledged 2"),
