@@ -21,7 +21,9 @@ Id = Annotated[str | None, typer.Option("--id", help="Keep x under this name for
 
 def predict(
     name: Named,
-    x: Annotated[str | None, typer.Argument(metavar="X", help="A JSON list, or rows.")] = None,
+    x: Annotated[
+        str | None, typer.Argument(metavar="X", help="A JSON list or object, or many.")
+    ] = None,
     id: Id = None,  # noqa: A002
     as_json: AsJson = False,
     url: Url = LOCAL,
@@ -77,7 +79,7 @@ def _lines(file: Path) -> Iterator[tuple[Any, Any]]:
         text = sys.stdin.read() if file == STDIN else file.read_text()
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadData(f"{file} cannot be read: {wrong}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 found = json.loads(line)
