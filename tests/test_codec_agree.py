@@ -1,12 +1,12 @@
 """The fast reading, the slow one, and one by the standard library take and refuse the same."""
 
 import json
-import math
 from collections.abc import Callable
 from typing import Any
 
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
+from plain_json import number, parsed
 
 from llr import NamedRows
 from service.codec import Samples, decode_json, decode_ndjson
@@ -16,22 +16,6 @@ from service.problems import Problem
 
 Read = tuple[list[list[float]], list[float]]
 REFUSALS = (Problem, AssertionError, ValueError, OverflowError, TypeError, RecursionError)
-
-
-def number(value: Any) -> float:
-    assert type(value) in {int, float}
-    assert math.isfinite(float(value))
-    return float(value)
-
-
-def parsed(text: bytes) -> Any:
-    def refuse(constant: str) -> float:
-        raise AssertionError(constant)
-
-    def signed(digits: str) -> float | int:
-        return -0.0 if digits == "-0" else int(digits)
-
-    return json.loads(text.decode(), parse_constant=refuse, parse_int=signed)
 
 
 def columns(samples: list[Any], features: bool) -> Read:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
+from plain_json import number, parsed
 
 from llr import NamedRows
 from llr.named.features import LONGEST, MOST
@@ -155,26 +156,10 @@ def reference_row(x: Any) -> dict[str, float]:
     return found
 
 
-def reference_number(value: Any) -> float:
-    assert type(value) in (int, float)
-    assert math.isfinite(float(value))
-    return float(value)
-
-
-def parsed(text: bytes) -> Any:
-    def refuse(constant: str) -> float:
-        raise AssertionError(constant)
-
-    def signed(digits: str) -> float | int:
-        return -0.0 if digits == "-0" else int(digits)
-
-    return json.loads(text.decode(), parse_constant=refuse, parse_int=signed)
-
-
 def reference_of(samples: list[Any]) -> Read:
     assert all(type(sample) is dict and sample.keys() == {"x", "y"} for sample in samples)
     rows = [reference_row(sample["x"]) for sample in samples]
-    return rows, [reference_number(sample["y"]) for sample in samples]
+    return rows, [number(sample["y"]) for sample in samples]
 
 
 def reference(body: bytes) -> Read:
