@@ -171,6 +171,31 @@ async def test_progress_shows_and_others_wait_until_it_is_done(
     assert (await http.get(f"{B}/snapshot")).json()["state"] == fresh("auto")
 
 
+async def test_a_stream_to_a_what_if_ends_and_nothing_of_it_is_learnt(
+    store: Stub, gate: Gate
+) -> None:
+    app = App(Settings(store="memory:"))
+    told: list[Any] = []
+    messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    messages.put_nowait({"type": "websocket.connect"})
+    messages.put_nowait({"type": "websocket.receive", "text": json.dumps(ROWS[0])})
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    async with running(app) as http, asyncio.timeout(20):
+        await source(http)
+        await what_if(http)
+        await until(lambda: gate.asked == 1)
+        scope = {"type": "websocket", "path": f"{B}/stream", "query_string": b"", "headers": []}
+        await app(scope, messages.get, send)
+        assert json.loads(told[-2]["text"])["error"]["type"] == "urn:llr:problem:relearning"
+        assert told[-1]["code"] == 1013
+        assert (await state(http))["t"] == 0
+        gate.open()
+        await done(http)
+
+
 NDJSON = {"content-type": "application/x-ndjson"}
 
 

@@ -147,7 +147,9 @@ class Session:
 
         A later block of a request is `admitted`: it does not queue behind its own first ones.
         """
-        if not admitted:
+        if admitted:
+            self.turns.check_open()
+        else:
             self.turns.admit()
         self.turns.waiting += 1
         find = partial(self._fresh, samples, ticket, if_match)
