@@ -300,6 +300,15 @@ def test_what_does_not_fit_is_damaged_and_doctor_tells(
     assert summary.endswith("1 of 1 sessions damaged")
 
 
+def test_a_page_is_full_whatever_is_damaged_in_it(url: str) -> None:
+    with closing(open_store(url)) as store:
+        for name in "abcdefg":
+            created(store, name)
+        tampered(url, "UPDATE sessions SET t = 9 WHERE name IN ('b', 'd')")
+        assert [row.name for row in store.list("", 3)] == ["a", "c", "e"]
+        assert [row.name for row in store.list("c", 9)] == ["e", "f", "g"]
+
+
 def test_doctor_tells_of_rows_that_are_nobodys(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

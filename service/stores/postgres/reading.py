@@ -125,10 +125,10 @@ def _logged(row: Record, session: int, whose: str) -> Entry:
 async def listed(connection: Connection, after: str, limit: int) -> list[Listed]:
     """At most `limit` sessions whose names follow `after`, without those that are damaged."""
     found, last = list[Listed](), after.encode()
-    while len(found) < limit:
-        rows = await connection.fetch(LIST, last, limit - len(found))
+    while missing := limit - len(found):
+        rows = await connection.fetch(LIST, last, missing)
         found += [_listed(row) for row in rows if _whole(row)]
-        if len(rows) < limit:
+        if len(rows) < missing:
             break
         last = rows[-1]["name"]
     return found
