@@ -240,6 +240,15 @@ def test_what_cannot_be_learnt_is_judged_on_the_present_state(pair: Pair) -> Non
     assert pair.there.post(f"{free}/samples", json={"x": [1.0, 2.0], "y": 1.0}).json()["t"] == 2
 
 
+def test_events_tell_of_a_team_that_the_other_changed(pair: Pair) -> None:
+    with pair.there.stream("GET", f"{DEMO}/events") as events:
+        lines = (line for line in events.iter_lines() if line.startswith("data: "))
+        assert json.loads(next(lines).removeprefix("data: "))["shadows"] == {}
+        pair.here.put(f"{DEMO}/shadows/rival", json={"algorithm": "auto"})
+        assert "rival" in json.loads(next(lines).removeprefix("data: "))["shadows"]
+        pair.here.delete(DEMO)
+
+
 def test_events_tell_what_happened_through_the_other(pair: Pair) -> None:
     with pair.there.stream("GET", f"{DEMO}/events") as events:
         lines = (line for line in events.iter_lines() if line.startswith("id: "))

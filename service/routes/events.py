@@ -69,8 +69,10 @@ class _Events(StreamingResponse):
 
 async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
+    session = seat.session
     while not here.draining and await _there(seat, here):
-        session = seat.session
+        if seat.session is not session:  # others changed it, who knows how
+            session, seen = seat.session, None
         changed = session.changed
         if (present := session.moment) != seen:
             if session.event.of == present or perf_counter() >= session.event.due:

@@ -256,6 +256,8 @@ class Hub:
         return made
 
     def _keep(self, name: str, stored: Stored, team: Team | None) -> Session:
+        if name in self._loaded:  # a copy that is not the session any more
+            self._drop(self._loaded[name])
         session = self._loaded[name] = self._make(name, stored, team)
         self.touched(session)
         if session.turns.closed is not None:
