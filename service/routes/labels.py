@@ -1,7 +1,6 @@
 """`POST /v1/sessions/{name}/labels`: learn from the x kept under an id, once."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -13,6 +12,8 @@ from service.problems import Problem
 from service.routes.asked import asked_of
 from service.schemas import Answer
 from service.sessions import late
+from service.sessions.actor import Session
+from service.sessions.batch import Learnt
 from service.sessions.present import stored, upon
 from service.sessions.waiting import in_thread_if_long
 
@@ -35,14 +36,18 @@ async def label(name: Name, here: Here, request: Request) -> Response:
         raise Problem("invalid", detail, [{"parameter": "producer", "detail": detail}])
     body = await request.body()
     labels = await in_thread_if_long(body, _decoder(request), body)
-    learn = partial(late.label, labels, asked.if_match, asked.predictions)
+
+    async def learn(session: Session) -> Learnt:
+        learnt = await late.label(labels, asked.if_match, asked.predictions, session)
+        here.noted(session, labels.y.size, learnt.accepted)
+        return learnt
+
     try:
         learnt = await upon(here.sessions, session, learn, stored)
     except Problem as problem:
         for error in problem.errors:
             _place(error, labels)
         raise
-    here.noted(session, labels.y.size, learnt.accepted)
     told = answers.of_learning(session, learnt, asked.theta)
     etag = {"ETag": f'"{learnt.team.t}"'}
     return Response(told, headers=etag, media_type="application/json")

@@ -65,10 +65,15 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int,
 
 async def _kept(session: Session, here: Context, query: Query, keep: Keep) -> None:
     """Keep the rows; what is wrong with one is told by its place in the body."""
+
+    async def kept_on(session: Session) -> int:
+        new = await keep(session)
+        here.sessions.touched(session)
+        return new
+
     try:
-        await upon(here.sessions, session, keep, bool)
+        await upon(here.sessions, session, kept_on, bool)
     except Problem as problem:
         for error in problem.errors if query.single else ():
             error["pointer"] = ALONE.get(error["pointer"], error["pointer"])
         raise
-    here.sessions.touched(session)
