@@ -115,6 +115,21 @@ def test_a_late_shadow_can_lead_the_session_on() -> None:
     assert unpack(pack(team), drift=True).t == 60
 
 
+def test_who_comes_right_after_a_promotion_starts_at_the_new_champions_theta() -> None:
+    before = team_of(n=20)
+    late = ShadowConfig(algorithm="svrg")
+    team = promoted(added(before, "late", CONFIG, late), "late")
+    assert team.champion.t == 0
+    newest = added(team, "newest", CONFIG, late).shadows["newest"]
+    assert theta_of(newest.learner) == theta_of(before.champion)
+
+
+def test_who_is_removed_is_not_called_the_former_champion() -> None:
+    team = promoted(team_of(n=5), "auto")
+    assert removed(team, "sg").former == "sg-ag"
+    assert removed(team, "sg-ag").former is None
+
+
 def test_the_former_champion_gets_a_name_that_is_free() -> None:
     team = team_of(CONFIG.model_copy(update={"algorithm": "sg"}), 5)
     assert promoted(team, "auto").former == "sg-2"
@@ -149,6 +164,9 @@ def test_who_diverges_stops_where_it_was_whatever_the_grouping_and_hinders_nobod
         {"drift": None, "shadows": {}},
         {"shadows": None},
         {"states": []},
+        {"name": "sg"},
+        {"name": "a name"},
+        {"former": ""},
     ],
 )
 def test_what_is_no_team_is_refused(change: dict[str, Any]) -> None:

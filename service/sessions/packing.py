@@ -41,8 +41,8 @@ class _Beside(BaseModel):
 
     version: Literal[1] = 1
     start: Time
-    name: str | None
-    former: str | None
+    name: ShadowName | None
+    former: ShadowName | None
     drift: list[float] | None
     shadows: Annotated[dict[ShadowName, _Place], Field(max_length=SHADOWS)]
 
@@ -137,7 +137,9 @@ def _team(members: Any, learners: list[kinds.AnyLearner]) -> Team:
 
 
 def _check(team: Team) -> None:
-    """Everybody is at the same t, or stopped before it."""
+    """Names are of one each, and everybody is at the same t, or stopped before it."""
+    if team.name in team.shadows:
+        raise StateError(f"{team.name} is the champion and a shadow")
     for name, one in team.shadows.items():
         at = team.t if one.diverged is None else one.diverged
         if one.start + one.learner.t != at or max(at, one.mark.since) > team.t:

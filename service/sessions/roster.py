@@ -69,7 +69,7 @@ def added(team: Team, name: str, config: SessionConfig, shadow: ShadowConfig) ->
     if name == team.name:
         raise Problem("shadow-exists", f"{name} is the champion now: choose another name")
     start = config.of_shadow(shadow)
-    if team.champion.t:
+    if team.t:
         start = start.model_copy(update={"theta0": theta_of(team.champion)})
     learner = fresh(start.of_learner(team.dim))
     one = Shadow(learner, team.t).compared(team.champion.loss, team.t)
@@ -83,6 +83,7 @@ def removed(team: Team, name: str) -> Team:
     _of_name(team, name)
     left = team.view()
     left.shadows = {one: shadow for one, shadow in left.shadows.items() if one != name}
+    left.former = None if left.former == name else left.former
     return left
 
 
