@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from postgres import place
@@ -219,6 +219,16 @@ def test_a_session_created_again_through_the_other_is_the_new_one(pair: Pair) ->
     pair.here.put(DEMO, json=GAUSSIAN)
     assert pair.there.delete(DEMO).status_code == 204
     assert pair.here.get(DEMO).status_code == 404
+
+
+def test_a_name_taken_anew_here_leaves_nobody_with_the_copy_of_before(pair: Pair) -> None:
+    hub = cast(App, pair.there.app).context.sessions
+    before = hub.peek("demo")
+    assert pair.here.delete(DEMO).status_code == 204
+    assert pair.there.put(DEMO, json=GAUSSIAN).status_code == 201
+    assert before is not None
+    assert before.gone
+    assert hub.peek("demo") is not before
 
 
 def test_a_fork_has_all_that_the_other_acknowledged(pair: Pair) -> None:
