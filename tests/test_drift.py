@@ -1,9 +1,6 @@
 """Drift is told when the loss rises, and only then; the same however samples are grouped."""
 
-import doctest
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,10 +118,3 @@ def test_the_excess_is_the_loss_beyond_the_least_there_could_be(model: str) -> N
     assert outcome.excess == pytest.approx(losses, abs=1e-9)
     assert outcome.excess.min() >= 0.0
     assert learner.learn(X, y).excess is None
-
-
-def test_the_page_does_what_it_says() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "learning.md").read_text()
-    (session,) = re.findall(r"```pycon\n(.*?)```", page, re.DOTALL)
-    test = doctest.DocTestParser().get_doctest(session, {}, "learning.md", None, 0)
-    assert doctest.DocTestRunner().run(test) == (0, len(test.examples))

@@ -1,5 +1,6 @@
 """docs/learning.md does what it says: its base is added to a copy of the library, and tested."""
 
+import doctest
 import os
 import re
 import shutil
@@ -7,11 +8,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import llr
 from llr.bases import BASES
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "learning.md").read_text()
+SNIPPETS = re.findall(r"```pycon\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_its_snippets_show_what_they_say(snippet: str) -> None:
+    test = doctest.DocTestParser().get_doctest(snippet, {}, "learning.md", None, 0)
+    assert doctest.DocTestRunner().run(test) == (0, len(test.examples))
+    assert test.examples
 
 
 def with_the_pages_base(folder: Path) -> None:

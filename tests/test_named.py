@@ -1,11 +1,8 @@
 """Named features: the same algorithms as for dense ones, on whatever names come up."""
 
-import doctest
 import itertools
 import json
-import re
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -433,10 +430,3 @@ def test_it_shows_what_every_learner_shows() -> None:
     assert learner.history.regret is None
     assert learner.eta_status.state != "starting"
     assert repr(learner) == "<NamedLearner linear sg/ag known=6 t=100>"
-
-
-def test_the_page_on_learning_does_what_it_says() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "learning.md").read_text()
-    (text,) = re.findall(r"```pycon\n(.*?)```", page, re.DOTALL)
-    test = doctest.DocTestParser().get_doctest(text, {}, "learning.md", None, None)
-    assert doctest.DocTestRunner().run(test) == (0, 5)

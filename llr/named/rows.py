@@ -38,9 +38,7 @@ class NamedRows:
 
     def __post_init__(self) -> None:
         for name, kind in (("starts", np.int64), ("columns", np.int64), ("values", np.float64)):
-            array = np.require(getattr(self, name), kind, ["C", "A"]).view()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, _read_only(getattr(self, name), kind))
         self._check()
 
     @classmethod
@@ -104,3 +102,11 @@ class NamedRows:
             reason = "columns must point into names, each once, new names in the order they come"
             raise ShapeError(reason, wrong if wrong < self.n else None)
         features.check_names(self)
+
+
+def _read_only(given: Any, kind: Any) -> Any:
+    """A view of numbers in the form kernels take them, which nobody can write to."""
+    array = np.ascontiguousarray(given, kind)
+    array = array.view() if array.flags.aligned else array.copy()
+    array.flags.writeable = False
+    return array
