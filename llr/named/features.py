@@ -82,7 +82,8 @@ def _plainly_right(names: list[str]) -> bool:
     except TypeError:
         return False
     sizes = set(map(len, names))
-    return text.isascii() and 0 < min(sizes) <= max(sizes) <= LONGEST and f"\n{RESERVED}" not in text
+    within = 0 < min(sizes) and max(sizes) <= LONGEST
+    return within and text.isascii() and f"\n{RESERVED}" not in text
 
 
 def refusal(name: Any) -> str | None:
