@@ -82,7 +82,7 @@ def _plainly_right(names: list[str]) -> bool:
     except TypeError:
         return False
     sizes = set(map(len, names))
-    within = 0 < min(sizes) and max(sizes) <= LONGEST
+    within = min(sizes) > 0 and max(sizes) <= LONGEST
     return within and text.isascii() and f"\n{RESERVED}" not in text
 
 
