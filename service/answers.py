@@ -6,7 +6,7 @@ import orjson
 
 from llr import EtaStatus, NamedLearner
 from llr.eta_status import of as judged
-from service.codec import NAMED
+from service.codec.samples import NAMED
 from service.replies import Answer
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt

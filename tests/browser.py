@@ -171,7 +171,7 @@ class Page:
         return found
 
     def click(self, selector: str) -> None:
-        """Click in the middle of what is there, once it can be seen."""
+        """Click in the middle of what is there, once it can be seen and has come to rest."""
         at = self.until(
             f"""(() => {{
                 const found = document.querySelector({json.dumps(selector)});
@@ -180,6 +180,9 @@ class Page:
                 const box = found.getBoundingClientRect();
                 const x = box.x + box.width / 2, y = box.y + box.height / 2;
                 const top = document.elementFromPoint(x, y);
+                const was = found.lastSeen;
+                found.lastSeen = `${{x}} ${{y}}`;
+                if (was !== found.lastSeen) return null;
                 return box.width && (found.contains(top) || top?.contains(found)) && [x, y];
             }})()"""
         )

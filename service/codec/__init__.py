@@ -13,10 +13,9 @@ from service.codec.log import pack_samples, unpack_samples
 from service.codec.ndjson import decode_ndjson
 from service.codec.npy import decode_npy
 from service.codec.query import Query, decode_query
-from service.codec.samples import NAMED, Samples
+from service.codec.samples import Samples
 
 __all__ = [
-    "NAMED",
     "Block",
     "Labels",
     "LineSplitter",

@@ -20,7 +20,7 @@ def decode_json(body: bytes, features: bool) -> Samples:
     >>> decode_json(b'[{"y": 1.5}, {"y": 2}]', features=False)
     Samples(X=None, y=array([1.5, 2. ]))
     >>> decode_json(b'{"x": {"age": 30, "city": "Rome"}, "y": 1}', features=True).names
-    ('age', 'city=Rome')
+    ['age', 'city=Rome']
     """
     try:
         value = from_json(body, allow_inf_nan=False, cache_strings="none")

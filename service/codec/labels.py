@@ -70,7 +70,7 @@ def decode_labels(body: bytes) -> Labels:
     """The labels of an `application/json` body.
 
     >>> decode_labels(b'[{"id": "a", "y": 1}, {"id": "b", "y": 0.5}]')
-    Labels(ids=['a', 'b'], y=array([1. , 0.5]), single=False)
+    Labels(ids=['a', 'b'], y=array([1. , 0.5]), single=False, lines=None)
     """
     inspector = LabelInspector()
     inspector.read(body, inspector.body)

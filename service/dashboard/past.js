@@ -47,6 +47,7 @@ export class Past {
   add(state) {
     const last = this.t.at(-1) ?? -1;
     this.#stale ||= going(state.shadows).join() !== Object.keys(this.shadows).join();
+    this.#stale ||= this.theta.length === 0 && coordinates(state.theta).length > 0;
     if (state.t <= last) return;
     const known = find(state.theta);
     const spacing = Math.max(1, last / this.t.length);
@@ -55,12 +56,11 @@ export class Past {
     this.loss.push(state.loss.mean);
     this.regret?.push(state.regret.ml);
     this.theta.forEach((column, k) => column.push(known(this.#shown[k])?.value ?? null));
-    const grown = this.theta.length === 0 && coordinates(state.theta).length > 0;
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
     this.drift = state.drift?.at ?? [];
     this.#addShadows(state);
-    this.#stale ||= grown || compared || leapt || this.t.length > MOST_POINTS;
+    this.#stale ||= compared || leapt || this.t.length > MOST_POINTS;
   }
 
   /** Add what shadows came to. */

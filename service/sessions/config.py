@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 
 import llr
 from llr.checks import check_labels
-from service.codec import NAMED
+from service.codec.samples import NAMED
 from service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64

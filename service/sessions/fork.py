@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llr import ALGORITHMS, MODELS, NamedConfig
-from service.codec import NAMED
+from service.codec.samples import NAMED
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.config import SessionConfig

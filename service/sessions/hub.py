@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import takewhile
 
 from llr import StateError
-from service.codec import NAMED
+from service.codec.samples import NAMED
 from service.metrics import Metrics
 from service.problems import Problem
 from service.sessions import late

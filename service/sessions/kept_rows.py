@@ -6,7 +6,8 @@ import numpy as np
 
 from llr import NamedRows
 from llr.types import Vector
-from service.codec import NAMED, Samples, named_rows
+from service.codec import Samples, named_rows
+from service.codec.samples import NAMED
 
 NUMBER = np.dtype("<f8")
 

@@ -5,7 +5,7 @@ from typing import Any
 from llr import Config, Learner, NamedConfig, NamedLearner, NamedRows, ShapeError
 from llr.named.packing import MAGIC
 from llr.types import Vector
-from service.codec import NAMED
+from service.codec.samples import NAMED
 
 AnyLearner = Learner | NamedLearner
 Rows = Vector | NamedRows | None

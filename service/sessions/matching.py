@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from service.codec import NAMED, Labels
+from service.codec import Labels
+from service.codec.samples import NAMED
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh, Pending

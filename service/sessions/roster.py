@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import count
 
 from llr import Config, ConfigError, Drift, ShapeError
-from service.codec import NAMED
+from service.codec.samples import NAMED
 from service.problems import Problem
 from service.sessions.config import SHADOWS, Options, SessionConfig, ShadowConfig
 from service.sessions.learners import TAKES_LISTS, AnyLearner, dim_of, fresh, theta_of
