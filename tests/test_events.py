@@ -28,7 +28,7 @@ class Reader:
     """A client of one event stream. It reads what comes, unless it is frozen."""
 
     def __init__(self, app: App, *headers: tuple[bytes, bytes], path: str = EVENTS) -> None:
-        self.status = 0
+        self.status, self.id = 0, ""
         self.headers: dict[bytes, bytes] = {}
         self.times: list[float] = []
         self.thawed, self._leaving = asyncio.Event(), asyncio.Event()
@@ -72,14 +72,18 @@ class Reader:
             return await self._parts.get()
 
     async def state(self) -> dict[str, Any]:
-        """The next state, which carries its t as id."""
+        """The next state, whose id is its t, with a mark if it has a team or is not well."""
         part = await self.part()
         while part == b"retry: 1000\n\n":
             part = await self.part()
         assert part is not None
         number, kind, data, *end = part.decode().split("\n")
         state: dict[str, Any] = json.loads(data.removeprefix("data: "))
-        assert (number, kind, end) == (f"id: {state['t']}", "event: state", ["", ""])
+        self.id = number.removeprefix("id: ")
+        t, _, mark = self.id.partition("-")
+        marked = bool(state["shadows"] or state["champion"] or state["status"] != "ok")
+        assert (t, bool(mark)) == (str(state["t"]), marked)
+        assert (kind, end) == ("event: state", ["", ""])
         return state
 
     async def opened(self) -> int:
@@ -284,7 +288,7 @@ async def test_a_session_that_is_deleted_ends_its_streams(
     reader = Reader(app)
     await reader.state()
     assert (await http.delete(DEMO)).status_code == 204
-    assert await reader.rest() == []
+    assert await reader.rest() == [b"id:\n\n"]  # a browser begins anew with the next one
     missing = Reader(app)
     assert await missing.opened() == 404
     await missing.rest()

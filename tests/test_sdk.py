@@ -375,7 +375,9 @@ STATE = (
 
 def test_events_come_back_after_a_break_with_the_last_that_was_seen() -> None:
     gone = {"type": "urn:llr:problem:session-not-found", "detail": "gone"}
-    first, second = lines(b"retry: 1000\n\n", STATE % 1, broken=True), lines(STATE % 5, STATE % 6)
+    ids = [b"id: 1\n", b"id: 5\n", b"id: 6-0f\n"]
+    first = lines(b"retry: 1000\n\n", ids[0], STATE % 1, ids[1], broken=True)
+    second = lines(ids[1], STATE % 5, ids[2], STATE % 6)
     time = Time()
     transport = Scripted(
         httpx.Response(200, content=first),
@@ -386,8 +388,21 @@ def test_events_come_back_after_a_break_with_the_last_that_was_seen() -> None:
     with Client(URL, transport=transport, clock=time.clock) as client:
         assert [state.t for state in client.session("w").events()] == [1, 5, 6]
     sent = [request.headers.get("last-event-id") for request in transport.requests]
-    assert sent == [None, "1", "1", "6"]
+    assert sent == [None, "1", "1", "6-0f"]
     assert len(time.slept) == 3
+
+
+def test_events_of_another_session_of_the_name_begin_anew() -> None:
+    gone = {"type": "urn:llr:problem:session-not-found", "detail": "gone"}
+    transport = Scripted(
+        httpx.Response(200, content=lines(b"id: 0\n", STATE % 0, b"id:\n\n")),
+        httpx.Response(200, content=lines(b"id: 0\n", STATE % 0)),
+        httpx.Response(404, json=gone),
+    )
+    with Client(URL, transport=transport, clock=Time().clock) as client:
+        assert [state.t for state in client.session("w").events()] == [0, 0]
+    sent = [request.headers.get("last-event-id") for request in transport.requests]
+    assert sent == [None, None, "0"]
 
 
 def test_events_of_a_session_that_is_not_there_say_so(sdk: Client) -> None:

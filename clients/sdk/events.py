@@ -17,9 +17,14 @@ AGAIN = 1.0
 
 
 class Events:
-    """Lines in, events out."""
+    """Lines in, events out.
 
-    def __init__(self) -> None:
+    Attributes:
+        id: of the last event that came whole, empty if there is none.
+    """
+
+    def __init__(self, last: str = "") -> None:
+        self.id = self._id = last
         self._data: list[str] = []
 
     def feed(self, line: str) -> str | None:
@@ -28,22 +33,27 @@ class Events:
         >>> events = Events()
         >>> [events.feed(line) for line in ("id: 7", "data: {", "data: }", ": a comment", "")]
         [None, None, None, None, '{\n}']
+        >>> events.id
+        '7'
         """
         if line:
             field, _, value = line.partition(":")
             if field == "data":
                 self._data.append(value.removeprefix(" "))
+            if field == "id":
+                self._id = value.removeprefix(" ")
             return None
+        self.id = self._id
         data, self._data = self._data, []
         return "\n".join(data) if data else None
 
 
 class Watch:
-    """A session that is watched, and the t of the last state that was seen."""
+    """A session that is watched, and which of its states was seen last."""
 
     def __init__(self, wire: Wire, path: str) -> None:
         self._wire, self._path = wire, path
-        self._seen: int | None = None
+        self._found, self._last = False, ""
 
     def talk(self) -> Talk[None]:
         """Give the state now and whenever it moves, until the session is deleted."""
@@ -52,7 +62,7 @@ class Watch:
                 yield from self._wire.ask(self._request(), streamed=True)
                 yield from self._read()
             except SessionNotFound:
-                if self._seen is None:
+                if not self._found:
                     raise
                 return
             except httpx.RequestError:
@@ -61,20 +71,20 @@ class Watch:
 
     def _request(self) -> httpx.Request:
         headers = {"accept": "text/event-stream"}
-        if self._seen is not None:
-            headers["last-event-id"] = str(self._seen)
+        if self._last:
+            headers["last-event-id"] = self._last
         timeout = httpx.Timeout(self._wire.timeout, read=max(self._wire.timeout, SILENCE))
         return self._wire.request("GET", self._path, headers=headers, timeout=timeout)
 
     def _read(self) -> Talk[None]:
         """Give the states of one connection."""
-        events = Events()
+        events = Events(self._last)
         while (line := (yield NextLine())) is not None:
             data = events.feed(line)
             if data is not None:
-                state = read(State, _members(data))
-                self._seen = state.t
-                yield Give(state)
+                self._found = True
+                yield Give(read(State, _members(data)))
+            self._last = events.id
 
 
 def _members(data: str) -> Any:

@@ -39,9 +39,9 @@ export class Api {
     await this.#ask("DELETE", path, {});
   }
 
-  /** Server-Sent Events of a path from `lastId` on, until the stream ends. */
-  async *events(path, { signal, lastId }) {
-    const headers = { accept: "text/event-stream", "last-event-id": String(lastId) };
+  /** Server-Sent Events of a path, until the stream ends. */
+  async *events(path, { signal }) {
+    const headers = { accept: "text/event-stream" };
     const answer = await this.#ask("GET", path, { signal, headers, patience: null });
     yield* events(answer.body);
   }

@@ -82,8 +82,7 @@ class SessionPage {
     await this.past.load(state, signal);
     this.#draw();
     alive();
-    const stream = api.events(`${this.path}/events`, { signal, lastId: state.t });
-    for await (const event of stream) {
+    for await (const event of api.events(`${this.path}/events`, { signal })) {
       alive();
       if (event.event === "state") this.#moved(JSON.parse(event.data), signal);
     }

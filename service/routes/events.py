@@ -1,13 +1,15 @@
 """`GET /v1/sessions/{name}/events`: the state as it moves, as Server-Sent Events.
 
 At most 20 a second: what moved faster is skipped, so a slow reader costs no memory. An event's id
-is t; who comes back with `Last-Event-ID` gets the present state at once if it moved on meanwhile.
+is t, with a mark of what else can change; who comes back with `Last-Event-ID` gets the present
+state at once unless it is the one that id stands for.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from time import perf_counter
 from typing import Annotated, Any
+from zlib import crc32
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
@@ -35,12 +37,11 @@ Seen = Moment | None
 async def events(
     session: Named, here: Here, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:
-    """The state now and whenever it moves; `id:` is t."""
+    """The state now and whenever it moves; `id:` is t, then `-` and a mark if need be."""
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
-    known = last_event_id or ""
-    is_t = known.isascii() and known.isdigit() and len(known) < 18
-    return _Events(session, here, Moment(int(known), session.changes, "ok") if is_t else None)
+    seen = last_event_id and last_event_id == _id(answers.of_state(session, None))
+    return _Events(session, here, session.moment if seen else None)
 
 
 class _Events(StreamingResponse):
@@ -85,6 +86,8 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
                 await changed.wait()
         except TimeoutError:
             yield b": still here\n\n"
+    if not here.draining:  # the next session of that name is another one
+        yield b"id:\n\n"
 
 
 async def _there(seat: Seat, here: Context) -> bool:
@@ -106,10 +109,23 @@ def _event(session: Session) -> bytes:
     present = session.moment
     if session.event.of != present:
         began = perf_counter()
-        state = to_json(_bounded(session), inf_nan_mode="null")
-        text = b"id: %d\nevent: state\ndata: %s\n\n" % (session.t, state)
+        state = _bounded(session)
+        data = to_json(state, inf_nan_mode="null")
+        text = b"id: %s\nevent: state\ndata: %s\n\n" % (_id(state).encode(), data)
         session.event = Event(present, text, began + LEISURE * (perf_counter() - began))
     return session.event.text
+
+
+def _id(state: dict[str, Any]) -> str:
+    """t, with a mark of the team and the status unless a champion alone is well.
+
+    The mark comes of nothing but what is told, so it is the same after a restart and elsewhere.
+    """
+    if state["status"] == "ok" and not (state["champion"] or state["shadows"]):
+        return str(state["t"])
+    told = [state[member] for member in ("status", "champion", "former", "shadows")]
+    mark = crc32(to_json([*told, state["config"]["shadows"]], inf_nan_mode="null"))
+    return f"{state['t']}-{mark:08x}"
 
 
 def _bounded(session: Session) -> dict[str, Any]:
