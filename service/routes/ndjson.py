@@ -43,13 +43,14 @@ class Streamed:
         if asked.predictions:
             raise Problem("invalid", "predictions come with JSON and npy bodies only")
         progress, course = _Progress(), Course(self._context.sessions, session)
-        blocks = self._blocks(course, asked, scope, receive, progress)
-        if any(name == b"accept" and NDJSON in value for name, value in scope["headers"]):
-            await self._acknowledge(session, blocks, asked.theta, answer)
-            return
         last: Learnt | None = None
-        async for learnt in blocks:
-            last = learnt
+        flow = self._blocks(course, asked, scope, receive, progress)
+        async with contextlib.aclosing(flow) as blocks:
+            if any(name == b"accept" and NDJSON in value for name, value in scope["headers"]):
+                await self._acknowledge(session, blocks, asked.theta, answer)
+                return
+            async for learnt in blocks:
+                last = learnt
         if last is None:
             last = await course.finish(await course.begin(partial(_nothing, asked)))
         again = progress.accepted == 0 < progress.blocks
@@ -81,7 +82,7 @@ class Streamed:
 
     async def _blocks(
         self, course: Course, asked: Asked, scope: Scope, receive: Receive, progress: "_Progress"
-    ) -> AsyncIterator[Learnt]:
+    ) -> AsyncGenerator[Learnt, None]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
         ahead: asyncio.Queue[Begun | None] = asyncio.Queue(AHEAD)
         with course:
@@ -97,7 +98,7 @@ class Streamed:
                 problem.extra |= {"accepted": progress.accepted, "t": course.session.t}
                 raise
             finally:
-                reader.cancel()
+                await _call_off(reader)
                 await _let_go(course, ahead)
 
     async def _read(
