@@ -8,8 +8,8 @@ from fastapi import APIRouter, Response
 from service import answers
 from service.context import Caller, Here, Named
 from service.schemas import Fork, SessionState
-from service.sessions.fork import fork_of
-from service.sessions.present import settled
+from service.sessions.fork import fork_of, secured
+from service.sessions.present import settled, upon
 from service.tenants import claim
 
 log = logging.getLogger("service")
@@ -30,6 +30,8 @@ async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, respons
     session.turns.check_open()
     config, team, origin = fork_of(session, wanted.changes, wanted.relearn)
     producers = dict(session.producers)
+    if origin is not None:
+        await upon(here.sessions, session, secured, bool)
     copy = await here.sessions.restore(wanted.name, config, team, producers, origin)
     log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
     response.headers["ETag"] = f'"{copy.t}"'

@@ -19,6 +19,7 @@ from service.sessions.learners import theta_of
 from service.sessions.origin import Origin
 from service.sessions.roster import config_now
 from service.sessions.team import Team
+from service.sessions.waiting import durable
 
 Copy = tuple[SessionConfig, Team | None, Origin | None]
 """The config of a copy; its team if it goes on from where the session is; what it re-learns."""
@@ -42,6 +43,21 @@ def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False)
     if team is not None and team.t:
         changed = changed.model_copy(update=_carried(team, changed) | given)
     return changed, None, None
+
+
+async def secured(session: Session) -> bool:
+    """Write a snapshot unless there is none to write; returns whether it did, once it is durable.
+
+    What the log keeps as of a snapshot stays, even if the service may keep less after a restart.
+    """
+    with session.turns.attended():
+        async with session.turns.line():
+            session.check()
+            if session.ahead is None or not session.journal.tail:
+                return False
+            commit = session.renew(session.ahead)
+        await durable(commit)
+    return True
 
 
 def _carried(team: Team, changed: SessionConfig) -> dict[str, Any]:

@@ -39,6 +39,11 @@ class Journal:
         self._own = self._first = self._heard = new_stamp()
         self.last: Receipt[Any] | None = None
 
+    @property
+    def tail(self) -> int:
+        """Bytes of samples in the log since the last snapshot."""
+        return self._tail
+
     def knows(self, stamp: int) -> bool:
         """Whether the copy holds all there is if this is the stamp of the session's last change.
 

@@ -8,6 +8,7 @@ So a session's t is how far it is, and after a crash it goes on from there. What
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from service.codec import Samples, unpack_samples
 from service.problems import Problem
@@ -48,14 +49,24 @@ class Relearner:
     ) -> None:
         self._shards, self._get, self._touched = shards, get, touched
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
         self._seen: dict[str, int] = {}
         self._few = asyncio.Semaphore(AT_ONCE)
 
     def start(self, name: str) -> None:
         """See to a session from now on, until it has learnt all or cannot."""
-        if name not in self._tasks:
-            self._tasks[name] = asyncio.create_task(self._see_to(name))
-            self._tasks[name].add_done_callback(lambda _: self._tasks.pop(name, None))
+        if name in self._tasks:
+            self._again.add(name)  # who sees to the last one of that name may be about to end
+            return
+        self._tasks[name] = asyncio.create_task(self._see_to(name))
+        self._tasks[name].add_done_callback(partial(self._ended, name))
+
+    def _ended(self, name: str, task: asyncio.Task[None]) -> None:
+        del self._tasks[name]
+        if name in self._again:
+            self._again.discard(name)
+            if not task.cancelled():
+                self.start(name)
 
     async def resume(self) -> None:
         """Start with every session that had not ended when the service did."""
@@ -96,6 +107,7 @@ class Relearner:
         while True:
             try:
                 session = await self._get(name)
+                self._again.discard(name)
                 with session.turns.held():
                     await self._relearn(session)
                 return
