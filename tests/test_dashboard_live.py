@@ -4,55 +4,21 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from browser import Browser, Page, chromium
+from browser import Page
+from dashboard import MOVED, browser, learn, made, page, service
 from serving import serving
 
 from service.keys import hash_key
 
-MOVED = "document.querySelector('[data-chart=%s] .lines path')?.getAttribute('d')"
+__all__ = ["browser", "page", "service"]
 HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>'
 SECRETS = {"read": "llr_reader", "admin": "llr_boss"}
 KEYS = ",".join(f"{role}:{role}:{hash_key(key)}" for role, key in SECRETS.items())
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("chromium")) as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that must not have complained of anything: errors, or violations of the policy."""
-    with browser.page() as opened:
-        yield opened
-        assert opened.complaints == []
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[httpx.Client]:
-    with serving("memory:") as address, httpx.Client(base_url=f"http://{address}") as http:
-        yield http
-
-
-def made(http: httpx.Client, name: str, samples: int = 0, **config: Any) -> str:
-    """A linear session of two features that has learnt some samples; returns its page."""
-    http.put(f"/v1/sessions/{name}", json={"model": "linear"} | config).raise_for_status()
-    if samples:
-        learn(http, name, samples)
-    return f"{http.base_url}#/s/{name}"
-
-
-def learn(http: httpx.Client, name: str, samples: int) -> None:
-    x = [[1 + k % 3, (k % 5) / 2] for k in range(samples)]
-    body = {"x": x, "y": [a - b + 0.1 * (k % 2) for k, (a, b) in enumerate(x)]}
-    http.post(f"/v1/sessions/{name}/samples", json=body).raise_for_status()
 
 
 def test_a_fresh_service_says_what_to_do_first_and_leads_to_a_session_that_learns(
@@ -82,20 +48,6 @@ def test_a_fresh_service_says_what_to_do_first_and_leads_to_a_session_that_learn
         page.until("document.querySelector('[data-stat=t]').textContent === '2'")
 
 
-def test_numbers_and_charts_move_as_samples_arrive(service: httpx.Client, page: Page) -> None:
-    page.open(made(service, "moving", 50))
-    page.says(".connection", "Live")
-    drawn = page.until(MOVED % "eta")
-    learn(service, "moving", 100)
-    page.until("document.querySelector('[data-stat=t]').textContent === '150'")
-    for chart in ("eta", "regret", "loss", "theta"):
-        page.until(f"({MOVED % chart}) && ({MOVED % chart}) !== {json.dumps(drawn)}")
-    state = service.get("/v1/sessions/moving").json()
-    shown = page.text("[data-stat=eta]")
-    assert float(shown.replace("−", "-")) == pytest.approx(state["eta"], rel=1e-3)
-    page.until("document.querySelector('[data-stat=rate]').textContent > '0'")
-
-
 def test_pausing_holds_still_and_resuming_catches_up(service: httpx.Client, page: Page) -> None:
     page.open(made(service, "paused", 5))
     page.says(".connection", "Live")
@@ -105,30 +57,6 @@ def test_pausing_holds_still_and_resuming_catches_up(service: httpx.Client, page
     assert page.text("[data-stat=t]") == "5"
     page.click("#pause")
     page.until("document.querySelector('[data-stat=t]').textContent === '12'")
-
-
-def test_values_are_read_with_the_pointer_and_axes_are_switched(
-    service: httpx.Client, page: Page
-) -> None:
-    page.open(made(service, "hovered", 40, algorithm="sg", eta0=0.01))
-    page.until(MOVED % "eta")
-    x, y = page.run(
-        """(() => {
-            const frame = document.querySelector("[data-chart=eta] .chart-frame");
-            const box = frame.getBoundingClientRect();
-            return [box.right - 20, box.y + 50];
-        })()"""
-    )
-    page.mouse("mouseMoved", x, y)
-    read = page.text("[data-chart=eta] .readout")
-    assert read.split("\n")[0::3] == ["t 40", "0.01 (log η −4.605)"]
-    page.mouse("mouseMoved", 5, 5)
-    page.until("document.querySelector('[data-chart=eta] .readout').hidden")
-    kind = "document.querySelector('[data-chart=%s] .plot').dataset.scale"
-    assert [page.run(kind % "eta"), page.run(kind % "loss")] == ["log", "linear"]
-    page.click("[data-chart=eta] .toggle")
-    page.click("[data-chart=theta] .toggle")
-    assert [page.run(kind % "eta"), page.run(kind % "theta")] == ["linear", "symlog"]
 
 
 def test_the_list_is_live_filtered_and_paged_and_leads_to_a_comparison(page: Page) -> None:
@@ -283,122 +211,6 @@ def test_a_restart_of_the_service_is_seen_and_survived(page: Page, tmp_path: Pat
         page.says(".answer", "Learnt 1 sample")
 
 
-def test_a_shadow_is_compared_and_promoted_and_drift_is_marked(
-    service: httpx.Client, page: Page
-) -> None:
-    shadows = {"rival": {"algorithm": "auto"}, "wild": {"algorithm": "sg", "eta0": 1e9}}
-    url = made(service, "contest", 600, algorithm="sg", eta0=0.1, shadows=shadows)
-    page.open(url)
-    assert page.says(".team tbody tr:nth-child(2)", "rival").split()[1] == "auto"
-    page.says(".team tbody tr:nth-child(3)", "wild (diverged)")
-    page.says("[data-chart='loss'] .legend", "rival")
-    assert "wild" not in page.text("[data-chart='loss'] .legend")
-    storm = {"x": [[1.0, 0.5]] * 60, "y": [90.0, -90.0] * 30}
-    service.post("/v1/sessions/contest/samples", json=storm).raise_for_status()
-    page.says("[data-stat='drift']", "The loss was found to rise 1 time")
-    page.until("document.querySelectorAll('[data-chart=\"loss\"] .drift').length === 1")
-    page.click("[data-promote='rival']")
-    page.click("dialog .primary")
-    page.says(".team tbody tr:nth-child(1)", "rival (champion)")
-    page.says(".about", "linear · auto")
-    page.says(".team tbody tr:nth-child(2)", "sg")
-    state = service.get("/v1/sessions/contest").json()
-    assert (state["champion"], state["former"]) == ("rival", "sg")
-
-
-def test_a_session_is_forked_and_the_copy_is_shown(service: httpx.Client, page: Page) -> None:
-    page.open(made(service, "origin", 12))
-    page.says("[data-stat=t]", "12")
-    page.click("#fork")
-    page.says("dialog", "The same to the last bit")
-    page.click("dialog .primary")
-    page.says("dialog", "The copy needs a name")
-    page.write("dialog [data-at='/name']", "origin")
-    page.click("dialog .primary")
-    page.says("dialog", "choose another name")
-    page.write("dialog [data-at='/name']", "rival")
-    page.choose("dialog [data-at='/algorithm']", "sg/ag")
-    page.says("dialog", "It restarts from theta")
-    page.write("dialog [data-at='/eta0']", "0.125")
-    page.click("dialog .primary")
-    page.says("h1", "rival")
-    page.says("[data-stat=t]", "0")
-    config = service.get("/v1/sessions/rival").json()["config"]
-    assert (config["algorithm"], config["eta0"]) == ("sg/ag", 0.125)
-    page.open(made(service, "origin"))
-    page.says("[data-stat=t]", "12")
-    page.click("#fork")
-    page.write("dialog [data-at='/name']", "twin")
-    page.click("dialog .primary")
-    page.says("h1", "twin")
-    page.says("[data-stat=t]", "12")
-
-
-def test_a_what_if_is_forked_from_the_page_and_laid_over_its_source(
-    service: httpx.Client, page: Page
-) -> None:
-    page.open(made(service, "whole", 200, algorithm="sg/ag", retain=True))
-    page.says("[data-stat=retained]", "Keeps all its samples")
-    page.click("#fork")
-    page.write("dialog [data-at='/name']", "what-if")
-    page.choose("dialog [data-at='/algorithm']", "sg")
-    page.write("dialog [data-at='/eta0']", "0.01")
-    page.click("dialog [data-at='/relearn']")
-    page.says("dialog", "learns all samples anew in this way: what if?")
-    page.click("dialog .primary")
-    page.says("h1", "what-if")
-    page.says("[data-stat=relearning]", "200 samples of whole, learnt anew")
-    page.says("[data-stat=t]", "200")
-    page.click("[data-stat=relearning] a")
-    page.until("document.querySelectorAll('[data-chart=loss] .lines path[d]').length === 2")
-    assert page.run("location.hash") == "#/compare/whole,what-if"
-
-
-def test_a_what_if_that_stopped_says_why_and_one_that_cannot_be_is_not_offered(
-    service: httpx.Client, page: Page
-) -> None:
-    made(service, "steep", 20, algorithm="sg", retain=True)
-    fork = {"name": "steeper", "eta0": 1e200, "relearn": True}
-    service.post("/v1/sessions/steep/fork", json=fork).raise_for_status()
-    page.open(f"{service.base_url}#/s/steeper")
-    page.says("[data-stat=relearning]", "stopped after 0 of 20 samples")
-    page.says(".badge", "stopped")
-    page.open(made(service, "forgetful", 20))
-    page.says("[data-stat=t]", "20")
-    page.click("#fork")
-    page.says("dialog", "Only of a session that keeps its samples")
-    assert page.run("document.querySelector(\"[data-at='/relearn']\").disabled") is True
-
-
-def test_late_labels_are_counted_on_the_page(service: httpx.Client, page: Page) -> None:
-    address = made(service, "patient", dim=2)
-    rows = {"x": [[1, 2], [2, 1], [0, 1]], "ids": ["a", "b", "c"]}
-    service.post("/v1/sessions/patient/predict", json=rows).raise_for_status()
-    service.post("/v1/sessions/patient/labels", json={"id": "b", "y": 1}).raise_for_status()
-    page.open(address)
-    page.says("[data-stat=labels]", "Late labels: 2 awaited, 1 learnt, 0 expired.")
-
-
-def test_deleting_asks_first_and_a_session_that_is_gone_says_so(
-    service: httpx.Client, page: Page
-) -> None:
-    page.open(made(service, "doomed", 3))
-    page.says("[data-stat=t]", "3")
-    page.click("#delete")
-    page.says("dialog", "goes for good")
-    page.press("Escape")
-    page.until("!document.querySelector('dialog')")
-    assert service.get("/v1/sessions/doomed").status_code == 200
-    page.click("#delete")
-    page.click("dialog .danger")
-    page.until("location.hash === '#/'")
-    assert service.get("/v1/sessions/doomed").status_code == 404
-    page.open(made(service, "fleeting", 3))
-    page.says("[data-stat=t]", "3")
-    service.delete("/v1/sessions/fleeting")
-    page.says("main", "There is no session of this name (any more)")
-
-
 def test_the_keyboard_alone_is_enough(page: Page) -> None:
     focused = "document.activeElement"
     with serving("memory:") as address:
@@ -453,55 +265,6 @@ def test_the_snippets_of_a_session_run(service: httpx.Client, page: Page) -> Non
         page.says("[data-stat=t]", "2")
 
 
-def test_numbers_are_short_and_what_is_unknown_is_a_dash(service: httpx.Client, page: Page) -> None:
-    page.open(str(service.base_url))
-    written = page.run(
-        """import("/dashboard/format.js").then(({ number, count, power }) => [
-            ...[null, undefined, NaN, 0, 0.5, 0.00001234567, -1234.5, 1e58].map((v) => number(v)),
-            count(1234567), count(null), power(-12)])"""
-    )
-    assert written[:3] == ["–"] * 3
-    assert written[3:8] == ["0", "0.5", "1.235e−5", "−1,235", "1e58"]
-    assert written[8:] == ["1,234,567", "–", "10⁻¹²"]
-
-
-def test_the_largest_coordinates_are_named_whatever_the_shape_of_theta(
-    service: httpx.Client, page: Page
-) -> None:
-    page.open(str(service.base_url))
-    shapes = [[0.1, -3, 2], [[0.1, 5], [-4, 0]], {"age": 1, "<b>": -2, "city=Bern": 0.5}, None]
-    named = page.run(
-        f"""import("/dashboard/theta.js").then(({{ coordinates, largest }}) =>
-            {json.dumps(shapes)}.map((theta) => {{
-                const all = coordinates(theta);
-                return largest(theta, 2).map((one) => all[one]?.label ?? one);
-            }}))"""
-    )
-    assert named[:2] == [["θ[1]", "θ[2]"], ["θ[0, 1]", "θ[1, 0]"]]
-    assert named[2:] == [["<b>", "age", "city=Bern"], []]
-
-
-@pytest.mark.parametrize(
-    "values", [[1.098, 1.0995], [0, 1e300], [-1e65, 3, 1e65], [5, 5], [1e-9, 1]]
-)
-def test_the_marks_of_an_axis_lie_on_it_and_differ(
-    service: httpx.Client, page: Page, values: list[float]
-) -> None:
-    page.open(str(service.base_url))
-    for kind in ("linear", "log"):
-        marks = page.run(
-            f"""import("/dashboard/scale.js").then(({{ scale }}) => {{
-                const axis = scale("{kind}", {json.dumps(values)});
-                return axis.marks(5).map((one) => [axis.at(one.value), one.label]);
-            }})"""
-        )
-        places = [at for at, _ in marks]
-        assert len(marks) >= 2
-        assert places == sorted(places)
-        assert all(0 <= at <= 1 for at in places)
-        assert len({label for _, label in marks}) == len(marks)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone_and_follows_the_colour_scheme(
     service: httpx.Client, page: Page, scheme: str
@@ -538,35 +301,6 @@ def test_a_page_says_that_its_session_diverged_while_it_is_looked_at(
     far = {"x": [[1e100, 1e100]] * 5, "y": [1.0] * 5}
     assert service.post("/v1/sessions/wild/samples", json=far).status_code == 409
     page.says(".about", "diverged: the last batch was refused")
-
-
-def test_named_features_are_shown_by_name_the_largest_first(
-    page: Page, service: httpx.Client
-) -> None:
-    url = made(service, "named")
-    page.open(url)
-    page.until("document.querySelector('.names').hidden")
-    x = {f"n{k}": k / 10 for k in range(30)} | {HOSTILE: -9}
-    body = [{"x": x, "y": k % 2} for k in range(5)]
-    service.post("/v1/sessions/named/samples", json=body).raise_for_status()
-    page.says(".names", "31 of 100,000 names")
-    theta = service.get("/v1/sessions/named").json()["theta"]
-    rows = page.run(
-        "[...document.querySelectorAll('.names tbody th')].map((one) => one.textContent)"
-    )
-    assert rows == sorted(theta, key=lambda name: -abs(theta[name]))[:20]
-    assert "11 names more" in page.text(".names")
-    assert "31 named features" in page.text(".about")
-    page.says("[data-chart=theta]", rows[0])
-    page.until(MOVED % "theta")
-    page.click(".samples .quiet")
-    page.click(".samples .primary")
-    page.says(".samples", "20 samples")
-    page.says(".about", "named features")
-    assert '"city":"Rome"' in page.text(".snippets")
-    for width in (1400, 360):
-        page.resize(width, 900)
-        assert page.run("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_session_for_named_features_is_made_with_the_form(

@@ -14,6 +14,7 @@ import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
 import { toCompare, TO_LIST, toSession } from "./router.js";
 import { Samples } from "./samples.js";
+import { addShadow } from "./shadow.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
 import { Team } from "./team.js";
@@ -65,10 +66,11 @@ class SessionPage {
     this.pause = new Pause(() => this.feed);
     const compare = el("a", { class: "button", href: toCompare([this.name]) }, "Compare");
     const fork = button("Fork", () => this.#fork(), { id: "fork" });
+    const shadow = button("Add shadow", () => this.#addShadow(), { id: "shadow" });
     const remove = button("Delete", () => this.#delete(), { class: "danger quiet", id: "delete" });
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, this.name), this.about);
-    const buttons = [this.figures.timeSwitch, this.pause.element, compare, fork, remove];
+    const buttons = [this.figures.timeSwitch, this.pause.element, compare, fork, shadow, remove];
     this.tools = el("div", { class: "tools", hidden: true }, buttons);
     return el("div", { class: "head" }, title, this.tools);
   }
@@ -151,6 +153,11 @@ class SessionPage {
   async #fork() {
     const copy = await forkSession(this.here, this.#state);
     if (copy) location.hash = toSession(copy);
+  }
+
+  async #addShadow() {
+    const state = await addShadow(this.here, this.#state);
+    if (state) this.#moved(state);
   }
 
   async #delete() {
