@@ -1,20 +1,18 @@
 /** The page of one session: its numbers and charts live, samples by hand, snippets, forks. */
 
 import { aboutSession, named, sizeOf } from "./about.js";
+import { actions } from "./actions.js";
 import { sessionPath } from "./api.js";
-import { deleteSession } from "./deletion.js";
-import { button, el, fill, set } from "./dom.js";
+import { el, fill, set } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
-import { forkSession } from "./fork.js";
 import { Names } from "./names.js";
 import { drawPast, Past } from "./past.js";
 import { Pause } from "./pause.js";
 import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
-import { toCompare, TO_LIST, toSession } from "./router.js";
+import { TO_LIST } from "./router.js";
 import { Samples } from "./samples.js";
-import { addShadow } from "./shadow.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
 import { Team } from "./team.js";
@@ -64,13 +62,11 @@ class SessionPage {
   #head() {
     this.about = el("p", { class: "about" });
     this.pause = new Pause(() => this.feed);
-    const compare = el("a", { class: "button", href: toCompare([this.name]) }, "Compare");
-    const fork = button("Fork", () => this.#fork(), { id: "fork" });
-    const shadow = button("Add shadow", () => this.#addShadow(), { id: "shadow" });
-    const remove = button("Delete", () => this.#delete(), { class: "danger quiet", id: "delete" });
+    const moved = (state) => this.#moved(state);
+    const doing = actions(this.here, this.name, () => this.#state, moved);
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, this.name), this.about);
-    const buttons = [this.figures.timeSwitch, this.pause.element, compare, fork, shadow, remove];
+    const buttons = [this.figures.timeSwitch, this.pause.element, ...doing];
     this.tools = el("div", { class: "tools", hidden: true }, buttons);
     return el("div", { class: "head" }, title, this.tools);
   }
@@ -148,21 +144,6 @@ class SessionPage {
       this.#drawing = null;
       drawPast(this.figures, this.past, intercept(this.#state));
     }, SOON);
-  }
-
-  async #fork() {
-    const copy = await forkSession(this.here, this.#state);
-    if (copy) location.hash = toSession(copy);
-  }
-
-  async #addShadow() {
-    const state = await addShadow(this.here, this.#state);
-    if (state) this.#moved(state);
-  }
-
-  async #delete() {
-    const gone = await deleteSession(this.here.api, this.name, this.#state?.t);
-    if (gone) location.hash = TO_LIST;
   }
 
   #tell(state) {

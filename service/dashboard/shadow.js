@@ -7,13 +7,13 @@ import { el, fill, set } from "./dom.js";
 import { choice, Field, line, NAMING, sentence } from "./fields.js";
 import { problemBox } from "./problem.js";
 
-const WHAT = "It learns every sample from now on, starting at the session's theta, and is compared.";
+const WHAT = "It learns all samples from now on, from the session's theta, and is compared with it.";
 
 /** Ask which, then add it; resolves to the state of the session with it, or to null. */
 export async function addShadow({ api, catalog }, state) {
   const form = new Form(await catalog(), state);
-  const submit = () => form.submit(api);
-  return ask({ title: `Add a shadow to ${state.name}`, content: form.element, action: "Add", submit });
+  const title = `Add a shadow to ${state.name}`;
+  return ask({ title, content: form.element, action: "Add", submit: () => form.submit(api) });
 }
 
 class Form {
