@@ -7,7 +7,7 @@ import { el, fill, set } from "./dom.js";
 import { choice, Field, line, NAMING, sentence } from "./fields.js";
 import { problemBox } from "./problem.js";
 
-const WHAT = "It learns all samples from now on, from the session's theta, and is compared with it.";
+const WHAT = "It learns all samples from now on, from the session's theta, and is compared.";
 
 /** Ask which, then add it; resolves to the state of the session with it, or to null. */
 export async function addShadow({ api, catalog }, state) {
