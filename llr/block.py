@@ -33,6 +33,7 @@ from llr.compiled import (
 from llr.layout import COMPARE, LOSS, MODEL, MORE, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
 from llr.present import expect, gathered, scatter
 from llr.recorder import record
+from llr.scans import refused
 from llr.schedule import damping
 from llr.slope import Sample, Slope
 from llr.types import Counts, Vector
@@ -130,19 +131,22 @@ def _learn(
     S: Vector,
     room: Vector,
     predictions: Vector,
-    losses: Vector,
+    excess: Vector,
 ) -> bool:
     """Learn from the rows of X and y, in order; whether every number of the state is finite then.
 
+    It is False as well if there is a label that may not be learnt from; then nothing is learnt.
     `schedule` holds f(t) for each row, or nothing for the paper's. `S` and `room` are scratch.
     `predictions` receives what was predicted for each row before learning from it, unless it has
-    no rows; `losses` its loss, unless it is empty. `history` has room for every point that falls
-    due.
+    no rows; `excess` its loss beyond the least that its label allows, unless it is empty. `history`
+    has room for every point that falls due.
 
     With `starts`, sample i has the values X[0, starts[i]:starts[i + 1]] in those `columns` of the
     table V, of `llr.present`, and the columns `shown` go into the history.
     """
     model, p, named, more = choice[MODEL], own[OF_MODEL], starts.size > 0, choice[MORE]
+    if refused(model, p, y) >= 0:
+        return False
     slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
     begin, origin, rows, W = 0, 0, X, V
     while begin < y.size:
@@ -159,8 +163,8 @@ def _learn(
             f = schedule[i] if schedule.size > 0 else damping(t)
             loss = step(own, W, scalars, Sample(x, y[i], t, 1.0 / f), slope)
             scalars[LOSS] += loss
-            if losses.size > 0:
-                losses[i] = loss
+            if excess.size > 0:
+                excess[i] = max(loss - models.least(model, y[i], p), 0.0)
             if choice[COMPARE] != 0:
                 scalars[REGRET] += loss - models.observe(model, statistics, room, x, y[i], t)
             if predictions.shape[0] > 0:

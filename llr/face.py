@@ -9,7 +9,7 @@ from llr import eta_status
 from llr.config import Config
 from llr.errors import ConfigError
 from llr.eta_status import EtaStatus
-from llr.layout import ETA, LOG_ETA, LOSS
+from llr.layout import ETA, LOG_ETA, LOSS, T
 from llr.rows import NO_NUMBERS
 from llr.types import Counts, Vector
 
@@ -74,7 +74,7 @@ class Face:
         >>> llr.Learner("gaussian").t
         0
         """
-        return 0 if self._state is None else self._state.t
+        return 0 if self._state is None else self._state.counts.item(T)
 
     @property
     def log_eta(self) -> float:
@@ -152,9 +152,11 @@ class Face:
         looking.__dict__.update(self.__dict__)
         return looking
 
-    def _damping(self, t: int, n: int) -> Vector:
+    def _damping(self, before: Numbers, n: int) -> Vector:
+        """f(t) of the next n samples; nothing for the paper's."""
         if self.schedule is None:
             return NO_NUMBERS
+        t = before.t
         f = np.array([self.schedule(s) for s in range(t, t + n)], np.float64)
         if not np.all(np.isfinite(f) & (f >= 1.0)):
             raise ConfigError("schedule", "f(t) must be finite, and 1 or more")

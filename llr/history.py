@@ -85,7 +85,7 @@ def width(coordinates: int) -> int:
 
 def make_room(state: "State", n: int) -> tuple["State", int]:
     """A state with room for the points due in the next m samples, and m, at most n."""
-    first = state.counts.item(NEXT) - state.t
+    first = state.counts.item(NEXT) - state.counts.item(T)
     if n < first:
         return state, n
     if state.counts[POINTS] == CAPACITY:

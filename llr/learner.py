@@ -92,24 +92,24 @@ class Learner(Face):
         """
         matrix, labels = rows(X, y, self.config.of_model.features, self.dim)
         before = self._state or initial(self.config, matrix.shape[1])
-        if self._stepper.refuses(labels):
-            check_labels(self.config, labels)
-        f = self._damping(before.t, labels.size)
+        f = self._damping(before, labels.size)
         out = np.empty((labels.size, before.vectors.shape[1])) if predictions else NO_ROWS
-        losses = np.empty(labels.size) if excess else NO_NUMBERS
+        beyond = np.empty(labels.size) if excess else NO_NUMBERS
         draft = before.draft(matrix.size)
-        after = self._stepper.advance(draft, Rows(matrix), labels, f, out, losses)
+        after = self._stepper.advance(draft, Rows(matrix), labels, f, out, beyond)
+        accepted = labels.size
         if after is None:
+            check_labels(self.config, labels)
             check_features(matrix)
             after = self._stepper.last_finite(before, Rows(matrix), labels, f)
+            accepted = after.t - before.t
         self._state = after
-        accepted = after.t - before.t
         status = Status.LEARNT if accepted == labels.size else Status.DIVERGED
         return Outcome(
             status,
             accepted,
             self._natural(out[:accepted]) if predictions else None,
-            self._stepper.excess(labels, losses)[:accepted] if excess else None,
+            beyond[:accepted] if excess else None,
         )
 
     def predict(self, X: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The kernels that go over numbers once: to find what must not be there, to compare with labels."""
+"""What goes over numbers once, to find what must not be there."""
 
 import math
 
@@ -6,12 +6,11 @@ from llr import models
 from llr.compiled import (
     COUNTS,
     INT,
-    NOTHING,
     READ_COUNTS,
     READ_MATRIX,
     READ_VECTOR,
     REAL,
-    VECTOR,
+    apart,
     kernel,
 )
 from llr.types import Counts, Vector
@@ -27,8 +26,8 @@ def first_not_finite(X: Vector) -> int:
     return -1
 
 
-@kernel(INT(INT, REAL, READ_VECTOR), long=False)
-def first_refused(model: int, p: float, y: Vector) -> int:
+@apart
+def refused(model: int, p: float, y: Vector) -> int:
     """The first label that is not finite or not in the model's domain, or −1."""
     for i in range(y.size):
         if not math.isfinite(y[i]) or not models.admits(model, y[i], p):
@@ -36,11 +35,10 @@ def first_refused(model: int, p: float, y: Vector) -> int:
     return -1
 
 
-@kernel(NOTHING(INT, REAL, READ_VECTOR, VECTOR), long=False)
-def subtract_least(model: int, p: float, y: Vector, losses: Vector) -> None:
-    """Leave of each loss what is beyond the least that its label allows, 0 or more."""
-    for i in range(y.size):
-        losses[i] = max(losses[i] - models.least(model, y[i], p), 0.0)
+@kernel(INT(INT, REAL, READ_VECTOR), long=False)
+def first_refused(model: int, p: float, y: Vector) -> int:
+    """The same, for Python."""
+    return refused(model, p, y)
 
 
 @kernel(INT(READ_COUNTS, READ_COUNTS, COUNTS), long=False)

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from llr import history, scans
+from llr import history
 from llr.config import Config
 from llr.layout import CHOICES, COMPARE, MODEL, MORE
 from llr.models import MODELS
@@ -29,28 +29,22 @@ class Stepper:
         self.scratch = config.of_algorithm.scratch
         self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
 
-    def refuses(self, labels: Vector) -> bool:
-        """Whether there is a label that cannot be learnt."""
-        return bool(scans.first_refused(self.model, self.number, labels) >= 0)
-
-    def excess(self, labels: Vector, losses: Vector) -> Vector:
-        """Each loss beyond the least that its label allows, 0 or more; in the same array."""
-        scans.subtract_least(self.model, self.number, labels, losses)
-        return losses
-
     def advance(
-        self, draft: State, rows: Rows, y: Vector, f: Vector, predictions: Vector, losses: Vector
+        self, draft: State, rows: Rows, y: Vector, f: Vector, predictions: Vector, excess: Vector
     ) -> State | None:
-        """The state after these samples, None if it is not finite. The draft is used up."""
+        """The state after these samples, None if it is not finite or a label is refused.
+
+        The draft is used up.
+        """
         at, state, finite = 0, draft, True
         scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
-            part, of_each = rows, [y, f, predictions, losses]
+            part, of_each = rows, [y, f, predictions, excess]
             if n < y.size:  # most blocks are learnt whole, and need no cutting
                 part = rows.part(at, at + n)
                 of_each = [one[at : at + n] for one in of_each]
-            labels, damping, predicted, lost = of_each
+            labels, damping, predicted, beyond = of_each
             finite = self._learn(
                 self.choice,
                 self.own,
@@ -65,7 +59,7 @@ class Stepper:
                 scratch,
                 room,
                 predicted,
-                lost,
+                beyond,
             )
             at += n
         return state if finite else None

@@ -7,7 +7,7 @@ import orjson
 from llr import EtaStatus, NamedLearner
 from llr.eta_status import of as judged
 from service.codec.samples import NAMED
-from service.replies import Answer
+from service.replies import Answer, Header
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
 from service.sessions.learners import AnyLearner
@@ -16,6 +16,7 @@ from service.sessions.shelf import Shelf
 from service.sessions.team import Team
 from service.theta import Shown, everything, of_body
 
+JSON: Header = (b"content-type", b"application/json")
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},
     "regret": {"ml": None, "best_fixed": None},
@@ -24,17 +25,23 @@ BEFORE: dict[str, Any] = {
 
 def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
     """The answer to a batch of samples."""
+    team = learnt.team
     members = {
         "name": session.name,
-        "t": learnt.team.t,
+        "t": team.t,
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
-    } | numbers(learnt.team.champion, _of_batch(learnt) if theta else None)
-    if learnt.team.shadows:
-        members["shadows"] = shadows(learnt.team)
+    } | numbers(team.champion, _of_batch(learnt) if theta else None)
+    if team.shadows:
+        members["shadows"] = shadows(team)
     if learnt.predictions is not None:
         members["predictions"] = learnt.predictions.tolist()
     return orjson.dumps(members)
+
+
+def headers_of(learnt: Learnt) -> list[Header]:
+    """The headers of that answer."""
+    return [JSON, (b"etag", b'"%d"' % learnt.team.t)]
 
 
 def _of_batch(learnt: Learnt) -> Shown:
@@ -44,9 +51,7 @@ def _of_batch(learnt: Learnt) -> Shown:
 
 async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:
     """Answer a batch of samples."""
-    etag = b'"%d"' % learnt.team.t
-    headers = [(b"content-type", b"application/json"), (b"etag", etag)]
-    await answer.whole(200, of_learning(session, learnt, theta), headers)
+    await answer.whole(200, of_learning(session, learnt, theta), headers_of(learnt))
 
 
 def of_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:

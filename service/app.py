@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Scope
 import llr
 from service import openapi
 from service.admission import Sockets
+from service.at_once import AtOnce
 from service.context import Context
 from service.front import Front
 from service.metrics import Metrics
@@ -41,6 +42,8 @@ MOST_ERRORS = 10
 class App:
     """An ASGI app with its parts: `inner` is FastAPI's, `context` what the routes share.
 
+    `at_once` is the short way for requests that came in one piece; the app serves all without it.
+
     Args:
         settings: as given.
         clock: what tells the seconds since 1970.
@@ -49,9 +52,9 @@ class App:
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self.context = Context(settings, Metrics(), clock)
         self.inner = _fastapi(self.context)
-        outer: ASGIApp = Front(
-            self.inner, Ingest(self.context), Sockets(self.context), self.context
-        )
+        front = Front(self.inner, Ingest(self.context), Sockets(self.context), self.context)
+        self.at_once = AtOnce(front, self.context)
+        outer: ASGIApp = front
         if settings.cors_origins:
             outer = CORSMiddleware(
                 outer,

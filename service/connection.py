@@ -1,22 +1,25 @@
 """A connection: uvicorn's, which waits for the head of a request a while and no longer.
 
 What is not HTTP, or takes too long to become it, never reaches the app. It is refused here, in the
-shape of every other problem. And a request that came in one piece, as most do, is shown to the app
-in one piece: it has nothing to wait for, and may be answered in one piece too.
+shape of every other problem. And a request that came in one piece, as most do, is handed on in one
+piece: it has nothing to wait for, and may be answered in one piece too. Some are served at once;
+for each of the others the app has a task, as with uvicorn.
 """
 
 import asyncio
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
-from pydantic_core import to_json
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
     HttpToolsProtocol,
     RequestResponseCycle,
 )
 
-from service.problems import MEDIA_TYPE, Problem
-from service.replies import WHOLE, Header
+from service.problems import Problem
+from service.replies import WHOLE, AtOnce, Header, refusal
 
 EVENTS = "llr.events"
 """Where a scope says that its answer is a stream of events, which nobody has to read to its end."""
@@ -34,16 +37,18 @@ class Connection(HttpToolsProtocol):
     """
 
     head_seconds: ClassVar[float] = 10.0
+    at_once: ClassVar[AtOnce | None] = None
     _head_begun = False
     _in_one_piece = False
     _head_size: int | None = None
     _clock: asyncio.TimerHandle | None = None
     _idle_since: float | None = None
+    _held: Callable[[], None] | None = None
 
     @classmethod
-    def within(cls, seconds: float) -> type["Connection"]:
-        """Connections on which a head may take so many seconds."""
-        return type(cls.__name__, (cls,), {"head_seconds": seconds})
+    def of(cls, head_seconds: float, at_once: AtOnce) -> type["Connection"]:
+        """Connections on which a head may take so many seconds, with this short way."""
+        return type(cls.__name__, (cls,), {"head_seconds": head_seconds, "at_once": at_once})
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there; a request should follow."""
@@ -61,6 +66,8 @@ class Connection(HttpToolsProtocol):
         """Take what came; what is left open by it is watched."""
         super().data_received(data)
         self._in_one_piece = False
+        if self._held is not None:
+            self._let_go()
         if self._head_begun and not self.transport.is_closing():
             self._head_size = 0 if self._head_size is None else self._head_size + len(data)
             if self._head_size > LARGEST_HEAD:
@@ -85,8 +92,28 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
         cycle = self.cycle
         fresh = self._in_one_piece and cycle is not None and cycle.scope is self.scope
-        if fresh and self.scope["method"] == "POST":
-            self.scope[WHOLE] = Whole(cycle)  # type: ignore[literal-required]
+        if not fresh or self.scope["method"] != "POST":
+            return
+        scope: Any = self.scope
+        whole, at_once = Whole(cycle, self._held), self.at_once
+        if self._held is not None and at_once is not None and at_once(scope, whole):
+            self._held = None
+        else:
+            scope[WHOLE] = whole
+            self._let_go()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Serve a request; a POST when the rest of what came with its head was looked at."""
+        if cycle.scope["method"] == "POST":
+            self._held = partial(super()._start_asgi_task, cycle, app)
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _let_go(self) -> None:
+        """Let the app serve the request that was held."""
+        start, self._held = self._held, None
+        if start is not None:
+            start()
 
     def on_response_complete(self) -> None:
         """An answer is complete. Who sent requests ahead is listened to again after the last.
@@ -98,7 +125,7 @@ class Connection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            super()._start_asgi_task(*self.pipeline.pop())
         else:
             self._idle_since = self.loop.time()
             if self.timeout_keep_alive_task is None:
@@ -172,11 +199,22 @@ class Connection(HttpToolsProtocol):
 class Whole:
     """A request that came in one piece. Made before the app has seen anything of it."""
 
-    __slots__ = ("_cycle", "body")
+    __slots__ = ("_cycle", "_start", "body")
 
-    def __init__(self, cycle: RequestResponseCycle) -> None:
-        self._cycle = cycle
+    def __init__(self, cycle: RequestResponseCycle, start: Callable[[], None] | None) -> None:
+        self._cycle, self._start = cycle, start
         self.body = bytes(cycle.body)
+
+    @property
+    def ready(self) -> bool:
+        """Whether an answer would be written at once."""
+        return not self._cycle.flow.write_paused
+
+    def leave(self) -> None:
+        """Let the app serve it, of which it was kept so far."""
+        if self._start is not None:
+            self._cycle.scope[WHOLE] = self  # type: ignore[literal-required]
+            self._start()
 
     def answer(self, status: int, headers: list[Header], body: bytes) -> bool:
         """Write all of an answer at once; False if it has to be sent as any other."""
@@ -195,8 +233,8 @@ class Whole:
 
 
 def _answer(problem: Problem, headers: list[Header]) -> bytes:
-    own = (b"content-type", MEDIA_TYPE.encode())
-    return _written(problem.kind.status, [*headers, own, CLOSE], to_json(problem.body()))
+    status, own, body = refusal(problem)
+    return _written(status, [*headers, *own, CLOSE], body)
 
 
 def _written(status: int, headers: list[Header], body: bytes) -> bytes:

@@ -13,7 +13,7 @@ from service.keys import ANYBODY, KEY, ApiKey
 from service.limits import read_body
 from service.metrics import Metrics
 from service.problems import Problem
-from service.replies import WHOLE
+from service.replies import SESSION, WHOLE
 from service.sessions.actor import Session
 from service.sessions.config import NAME
 from service.sessions.hub import Hub
@@ -103,7 +103,12 @@ class Room:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Give back what was taken."""
         self._context.bodies -= self._taken
+        self._taken = 0
 
     async def body(self, scope: Scope, receive: Receive) -> bytes:
         """The body of a request, within the limits; 503 if there are too many.
@@ -152,7 +157,7 @@ Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.
 async def session_named(name: Name, here: Here, request: Request) -> Session:
     """The session of the path, not older than anything acknowledged before; or a 404."""
     session = await fresh(here.sessions, name)
-    request.scope["llr.session"] = session
+    request.scope[SESSION] = session
     return session
 
 

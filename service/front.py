@@ -19,7 +19,7 @@ from service.hosts import Hosts
 from service.keys import KEY, Role, authenticate, require
 from service.limits import ClientGone
 from service.problems import Problem
-from service.replies import WHOLE, Answer
+from service.replies import ROUTE, SESSION, WHOLE, Answer
 from service.sessions.config import NAME
 from service.tenants import confine
 
@@ -89,18 +89,15 @@ class Front:
         except Exception:
             log.exception("request failed", extra={"path": scope["path"]})
             await answer.problem(Problem("internal", f"see the log for request {request_id}"))
-        self._account(scope, answer, time.perf_counter() - started)
+        scope.pop(WHOLE, None)  # it holds the scope: together they would have to be collected
+        self.account(scope, request_id, answer.status, time.perf_counter() - started)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Answer) -> None:
         method, path = scope["method"], scope["path"]
         samples = SAMPLES.fullmatch(path)
-        self._hosts.check(path, scope["headers"])
-        if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
-            scope[KEY] = key = authenticate(scope["headers"], self._settings.api_keys)
-            require(key.role, needed(method, path))
-            confine(key, method, path)
+        self.admit(scope)
         if samples:
-            scope["llr.route"] = SAMPLES_ROUTE
+            scope[ROUTE] = SAMPLES_ROUTE
             if method != "POST":
                 detail = f"not with {method}"
                 raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
@@ -110,6 +107,15 @@ class Front:
         else:
             await self._app(scope, receive, send)
 
+    def admit(self, scope: Scope) -> None:
+        """Refuse a request that was sent to another host, or whose key will not do."""
+        method, path = scope["method"], scope["path"]
+        self._hosts.check(path, scope["headers"])
+        if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
+            scope[KEY] = key = authenticate(scope["headers"], self._settings.api_keys)
+            require(key.role, needed(method, path))
+            confine(key, method, path)
+
     async def _serve_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._context.room() as room:
             body = await room.body(scope, receive)
@@ -118,16 +124,17 @@ class Front:
                 raise Problem("unsupported-type", f"send {' or '.join(kinds)}")
             await self._app(scope, _replay(body, receive), send)
 
-    def _account(self, scope: Scope, answer: Answer, seconds: float) -> None:
+    def account(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+        """Count a request that was answered, and write its line of the log."""
         matched: Any = scope.get("route")
-        route = str(scope.get("llr.route") or getattr(matched, "path", "unmatched"))
-        self._metrics.request(route, scope["method"], answer.status, seconds)
-        level = logging.WARNING if answer.status >= 500 else logging.DEBUG
+        route = str(scope.get(ROUTE) or getattr(matched, "path", "unmatched"))
+        self._metrics.request(route, scope["method"], status, seconds)
+        level = logging.WARNING if status >= 500 else logging.DEBUG
         if log.isEnabledFor(level):
-            session: Any = scope.get("llr.session")
+            session: Any = scope.get(SESSION)
             about = {"session": session.name, "t": session.t} if session else {}
             told = {"method": scope["method"], "path": scope["path"], "route": route}
-            told |= {"status": answer.status, "ms": round(seconds * 1e3, 3)}
+            told |= {"status": status, "ms": round(seconds * 1e3, 3), "request_id": request_id}
             log.log(level, "request", extra=told | about)
 
 

@@ -28,14 +28,20 @@ def begin_request(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
     X-Request-ID is taken if it is 1 to 64 letters, digits, dots, _ or -; else there is a new id.
     """
-    request_id = None
+    given = None
     for name, value in headers:
-        if name == b"x-request-id" and _ACCEPTED.fullmatch(value):
-            request_id = value.decode("ascii")
-    if request_id is None:
-        request_id = f"{_PREFIX}-{next(_NUMBERS):x}"
+        if name == b"x-request-id":
+            given = value
+    request_id = id_of(given)
     _request_id.set(request_id)
     return request_id
+
+
+def id_of(given: bytes | None) -> str:
+    """The id of a request that came with this one, or with none."""
+    if given is not None and _ACCEPTED.fullmatch(given):
+        return given.decode("ascii")
+    return f"{_PREFIX}-{next(_NUMBERS):x}"
 
 
 def current_request() -> str | None:

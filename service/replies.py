@@ -3,11 +3,16 @@
 from typing import Protocol
 
 from pydantic_core import to_json
-from starlette.types import Message, Send
+from starlette.types import Message, Scope, Send
 
 from service.problems import MEDIA_TYPE, Problem
 
 Header = tuple[bytes, bytes]
+Reply = tuple[int, list[Header], bytes]
+"""Status, headers and body of an answer."""
+
+ROUTE, SESSION = "llr.route", "llr.session"
+"""Where a scope says which route it takes if FastAPI does not know, and which session it found."""
 
 WHOLE = "llr.whole"
 """Where a scope holds a `Whole`, if there is one."""
@@ -21,8 +26,25 @@ class Whole(Protocol):
         """Its body."""
         ...
 
+    @property
+    def ready(self) -> bool:
+        """Whether an answer would be written at once."""
+        ...
+
     def answer(self, status: int, headers: list[Header], body: bytes) -> bool:
         """Answer all at once; False if that cannot be, and nothing was done."""
+        ...
+
+    def leave(self) -> None:
+        """Let the app serve it, of which it was kept so far."""
+        ...
+
+
+class AtOnce(Protocol):
+    """What may serve a request at once."""
+
+    def __call__(self, scope: Scope, whole: Whole) -> bool:
+        """Serve a request; False, and nothing done, if it is for the app."""
         ...
 
 
@@ -60,7 +82,12 @@ class Answer:
         """Send a problem, unless it is too late for one."""
         if self.status:
             return
-        headers = {"content-type": MEDIA_TYPE} | problem.headers
-        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-        body = to_json(problem.body(), inf_nan_mode="null")
-        await self.whole(problem.kind.status, body, raw)
+        status, headers, body = refusal(problem)
+        await self.whole(status, body, headers)
+
+
+def refusal(problem: Problem) -> Reply:
+    """The answer that tells a problem."""
+    headers = {"content-type": MEDIA_TYPE} | problem.headers
+    raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return problem.kind.status, raw, to_json(problem.body(), inf_nan_mode="null")

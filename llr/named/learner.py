@@ -110,15 +110,14 @@ class NamedLearner(Face):
         samples, labels = _rows(rows), _labels(rows, y)
         if samples.n != labels.size:
             raise ShapeError(f"{samples.n} samples but {labels.size} labels")
-        if self._stepper.refuses(labels):
-            check_labels(self.config, labels)
         before, stepper = self._state, self._stepper
-        f = self._damping(before.t, labels.size)
+        f = self._damping(before, labels.size)
         out = np.empty((labels.size if predictions else 0, self.config.scores))
         body = Body(self.config, before, samples)
-        losses = np.empty(labels.size if excess else 0)
-        after = stepper.advance(body.draft(), body.rows, labels, f, out, losses)
+        beyond = np.empty(labels.size if excess else 0)
+        after = stepper.advance(body.draft(), body.rows, labels, f, out, beyond)
         if after is None:
+            check_labels(self.config, labels)
             _check_values(samples)
             after = stepper.last_finite(body.draft(), body.rows, labels, f)
         accepted = after.t - before.t
@@ -128,7 +127,7 @@ class NamedLearner(Face):
             status,
             accepted,
             self._natural(out[:accepted]) if predictions else None,
-            stepper.excess(labels, losses)[:accepted] if excess else None,
+            beyond[:accepted] if excess else None,
         )
 
     def predict(self, rows: Samples) -> Any:

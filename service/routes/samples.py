@@ -15,7 +15,7 @@ from service import answers
 from service.codec import Samples, decode_json, decode_npy
 from service.context import Context
 from service.problems import Problem
-from service.replies import Answer
+from service.replies import SESSION, Answer
 from service.routes.asked import Asked, asked_of
 from service.routes.ndjson import Streamed
 from service.sessions.actor import Session
@@ -37,11 +37,11 @@ class Ingest:
     async def __call__(self, name: str, scope: Scope, receive: Receive, answer: Answer) -> None:
         """Learn from the body of a request."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        kind = _kind(headers.get(b"content-type", b""))
+        kind = kind_of(headers.get(b"content-type", b""))
         asked = asked_of(scope["query_string"], headers)
         hub = self._context.sessions
         session = hub.at_hand(name) or await hub.get(name)
-        scope["llr.session"] = session
+        scope[SESSION] = session
         if kind == NDJSON:
             await self._streamed(session, asked, scope, receive, answer)
             return
@@ -65,7 +65,8 @@ class Ingest:
 
 
 @lru_cache(maxsize=256)
-def _kind(content_type: bytes) -> str:
+def kind_of(content_type: bytes) -> str:
+    """What a body says it is."""
     return content_type.partition(b";")[0].strip().lower().decode("latin-1")
 
 

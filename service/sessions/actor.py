@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from llr import Outcome
+from llr import Outcome, SampleError
 from service.codec import Samples
 from service.metrics import Metrics
 from service.problems import Problem
@@ -162,6 +162,28 @@ class Session:
             self.turns.waiting -= 1
             raise
 
+    def learn_now(
+        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
+    ) -> tuple[Learnt, Receipt[Any]] | None:
+        """Learn from a few samples ahead of the store; None, and nothing done, if it is not plain.
+
+        It is plain if nobody is before, something is new and all goes well. The one who is told
+        when it is durable counts as `waiting` until then.
+        """
+        turns = self.turns
+        turns.admit()
+        if turns.queued or samples.nbytes >= LONG:
+            return None
+        fresh = self._fresh(samples, ticket, if_match)
+        if isinstance(fresh, Pending):
+            return None
+        ahead, started = self._view(fresh), time.perf_counter()
+        outcome = learn(ahead, fresh, predictions)
+        if not outcome:
+            return None
+        turns.waiting += 1
+        return self._taken(ahead, fresh, outcome, started)
+
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""
         try:
@@ -218,7 +240,7 @@ class Session:
             return fresh
         ahead, started = self._view(fresh), time.perf_counter()
         outcome = learn(ahead, fresh, predictions)
-        return self._taken(ahead, fresh, outcome, started)
+        return Pending(*self._taken(ahead, fresh, outcome, started))
 
     async def _long_step(self, find: Find, predictions: bool) -> Pending:
         """The same, with the learning in a thread."""
@@ -228,7 +250,7 @@ class Session:
         ahead, started = self._view(fresh), time.perf_counter()
         outcome = await to_the_end(asyncio.to_thread(learn, ahead, fresh, predictions))
         self.check()  # it may have been dropped meanwhile
-        return self._taken(ahead, fresh, outcome, started)
+        return Pending(*self._taken(ahead, fresh, outcome, started))
 
     @property
     def _at(self) -> int:
@@ -239,8 +261,10 @@ class Session:
         """What learns while the session stays where it is."""
         if self._team is not None:
             return self._team.view()
-        with placed(fresh):
+        try:
             return new_team(self.config, fresh.samples.dim, self.settings.max_dim)
+        except SampleError as wrong:
+            raise placed(wrong, fresh) from None
 
     def nothing_new(self, sent: int, names: Sequence[str] = ()) -> Pending:
         """What comes of so many samples, with these names, none of which are new."""
@@ -248,7 +272,9 @@ class Session:
             raise Problem("invalid", "the first batch of a session without dim is empty")
         return Pending(Learnt(self._team, 0, sent > 0, names=names), self.journal.last)
 
-    def _taken(self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
+    def _taken(
+        self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float
+    ) -> tuple[Learnt, Receipt[Any]]:
         """What was learnt becomes the session's, and its commit is queued."""
         at = self._at
         if not outcome:
@@ -265,8 +291,8 @@ class Session:
             self.shelf.put(fresh.kept)
         commit = self.journal.learnt(ahead, at, fresh)
         commit.then(partial(self._committed, ahead))
-        theta = of_few(names)(ahead.champion)
-        return Pending(Learnt(ahead, n, False, outcome.predictions, names, theta), commit)
+        theta = of_few(names)(ahead.champion) if names else None
+        return Learnt(ahead, n, False, outcome.predictions, names, theta), commit
 
     def _fresh(
         self, samples: Samples, ticket: Ticket | None, if_match: int | None

@@ -39,7 +39,7 @@ class Receipt(Generic[R]):
 
     def __init__(self) -> None:
         self._settled = False
-        self._then: Callable[[Any], None] | None = None
+        self._then: list[Callable[[Any], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
 
     async def wait(self) -> R:
@@ -53,14 +53,15 @@ class Receipt(Generic[R]):
         return self._outcome
 
     def then(self, follow: Callable[[Any], None]) -> None:
-        """What to do first when the store has spoken, whether or not anybody waits."""
-        self._then = follow
+        """What to do when the store has spoken, in this order, before those who wait go on."""
+        self._then.append(follow)
 
     def settle(self, outcome: R | Exception) -> None:
         """Tell all who wait. To be called in the loop."""
         self._outcome, self._settled = outcome, True
-        if self._then is not None:
-            self._then(outcome)
+        then, self._then = self._then, []  # what follows may hold this: let go of each other
+        for follow in then:
+            follow(outcome)
         for told in self._waiting:
             if not told.done():
                 told.set_result(None)

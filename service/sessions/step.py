@@ -1,8 +1,5 @@
 """The step of a session: its team learns, and what is wrong is told in the caller's terms."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from llr import Outcome, SampleError
 from service.problems import Problem
 from service.sessions.batch import Fresh
@@ -12,20 +9,18 @@ from service.sessions.team import Team
 
 def learn(team: Team, fresh: Fresh, predictions: bool) -> Outcome:
     """Learn from what is of the team's kind."""
-    with placed(fresh):
+    try:
         check_kind(team.champion, fresh.samples.X)
         return team.learn(*fresh.samples.arguments, predictions=predictions)
-
-
-@contextmanager
-def placed(fresh: Fresh) -> Iterator[None]:
-    """What is wrong with a sample is told by its place."""
-    try:
-        yield
     except SampleError as wrong:
-        number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
-        errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
-        raise Problem("invalid", f"{wrong}", errors) from None
+        raise placed(wrong, fresh) from None
+
+
+def placed(wrong: SampleError, fresh: Fresh) -> Problem:
+    """What is wrong with a sample, told by its place in the body it came in."""
+    number = "" if wrong.index is None else f"/{fresh.places[wrong.index]}"
+    errors = [{"pointer": f"{number}/{wrong.field}", "detail": wrong.reason}]
+    return Problem("invalid", f"{wrong}", errors)
 
 
 def advice(at: int) -> str:

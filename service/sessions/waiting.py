@@ -13,6 +13,9 @@ R = TypeVar("R")
 LONG = 100_000
 """Bytes of a batch above which learning leaves the event loop for a thread."""
 
+SHORT = LONG // 2
+"""Bytes of a body below which it is read in the event loop."""
+
 RETRY = {"Retry-After": "1"}
 
 
@@ -26,13 +29,19 @@ class Moved(Problem):
 async def durable(commit: Receipt[Any]) -> None:
     """Wait for the store. Cancelling the one who waits does not cancel the commit."""
     try:
-        written = await commit.wait()
-    except StoreFull as full:
-        raise Problem("disk-full", "nothing was stored: make room, then send again") from full
+        check_stored(await commit.wait())
     except StoreError as failure:
+        check_stored(failure)
+
+
+def check_stored(outcome: Any) -> None:
+    """Raise what the sender is told unless it was stored: `Moved` if others were first."""
+    if isinstance(outcome, StoreFull):
+        raise Problem("disk-full", "nothing was stored: make room, then send again") from outcome
+    if isinstance(outcome, StoreError):
         detail = "the store failed: send the same again, with its producer and seq"
-        raise Problem("unavailable", detail, headers=RETRY) from failure
-    if isinstance(written, Conflict):
+        raise Problem("unavailable", detail, headers=RETRY) from outcome
+    if isinstance(outcome, Conflict):
         raise Moved
 
 
@@ -60,6 +69,6 @@ async def to_the_end(work: Coroutine[Any, Any, R]) -> R:
 
 async def in_thread_if_long(body: bytes, work: Callable[..., R], *arguments: Any) -> R:
     """Work on a body; on a long one in a thread, so that others are served meanwhile."""
-    if len(body) < LONG // 2:
+    if len(body) < SHORT:
         return work(*arguments)
     return await asyncio.to_thread(work, *arguments)

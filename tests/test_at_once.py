@@ -1,0 +1,304 @@
+"""The short way of samples: the same answers as the app's, nothing left behind, nothing lost."""
+
+import asyncio
+import gc
+import hashlib
+import io
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from test_connection import Transport
+from test_hub import Stub, anyio_backend, store
+from uvicorn.server import ServerState
+
+from service import answers
+from service.app import App
+from service.connection import Connection
+from service.replies import Whole
+from service.settings import Settings
+from service.stores.store import Conflict, StoreUnavailable
+
+__all__ = ["anyio_backend", "store"]
+pytestmark = pytest.mark.anyio
+
+
+class Wire(Transport):
+    """A connection to an app whose far end is the test.
+
+    Attributes:
+        short: whether each POST that came in one piece went the short way.
+    """
+
+    def __init__(self, app: App, by_app: bool = False) -> None:
+        super().__init__()
+        self.short: list[bool] = []
+        self._app, self._by_app = app, by_app
+        self._come = asyncio.Event()
+        http = Connection.of(10.0, self._at_once)
+        config = uvicorn.Config(app, log_config=None, http=http, lifespan="off")
+        config.load()
+        self.connection = http(config, ServerState(), {})
+        self.connection.connection_made(self)
+
+    def _at_once(self, scope: Any, whole: Whole) -> bool:
+        self.short.append(not self._by_app and self._app.at_once(scope, whole))
+        return self.short[-1]
+
+    def write(self, data: Any) -> None:
+        super().write(data)
+        self._come.set()
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    async def answers(self, count: int = 1) -> list[bytes]:
+        """The next so many answers."""
+        while self.written.count(b"HTTP/1.1 ") < count or not _whole(self.written):
+            self._come.clear()
+            await asyncio.wait_for(self._come.wait(), 20)
+        written, self.written = self.written, b""
+        return [b"HTTP/1.1 " + part for part in written.split(b"HTTP/1.1 ")[1:]]
+
+    async def ask(self, *parts: bytes) -> bytes:
+        """The answer to a request that comes in these parts."""
+        for part in parts:
+            self.connection.data_received(part)
+        [answer] = await self.answers()
+        return answer
+
+
+def _whole(written: bytes) -> bool:
+    """Whether the last answer is complete."""
+    head, _, body = written.rpartition(b"HTTP/1.1 ")[2].partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    return length is not None and len(body) == int(length[1])
+
+
+@asynccontextmanager
+async def running(**settings: Any) -> AsyncIterator[App]:
+    app = App(Settings(store="memory:", **settings))
+    async with app.inner.router.lifespan_context(app.inner):
+        yield app
+
+
+def post(body: bytes, query: str = "", name: str = "s", *headers: bytes) -> bytes:
+    told = any(line.startswith(b"content-type") for line in headers)
+    kind = () if told else (b"content-type: application/json",)
+    return _request(b"POST", f"/v1/sessions/{name}/samples{query}", body, *kind, *headers)
+
+
+def put(name: str, config: bytes) -> bytes:
+    return _request(b"PUT", f"/v1/sessions/{name}", config, b"content-type: application/json")
+
+
+def _request(method: bytes, target: str, body: bytes, *headers: bytes) -> bytes:
+    lines = [method + b" " + target.encode() + b" HTTP/1.1", b"host: localhost", *headers]
+    return b"\r\n".join([*lines, b"content-length: %d" % len(body), b"", body])
+
+
+def npy(*rows: tuple[float, ...]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.array(rows))
+    return file.getvalue()
+
+
+GOOD, KNOWN = b'{"x": [1, 2], "y": 3}', b"x-request-id: known"
+CASES: dict[str, tuple[bytes, bool]] = {
+    "a sample": (post(GOOD), True),
+    "columns": (post(b'{"x": [[1, 2], [3, 4]], "y": [1, 2]}'), True),
+    "npy": (post(npy((1.0, 2.0, 3.0)), "", "s", b"content-type: application/x-npy"), True),
+    "numbered": (post(GOOD, "?producer=p&seq=0"), True),
+    "partly known": (post(b'[{"x":[1,2],"y":3},{"x":[1,2],"y":4}]', "?producer=p&seq=0"), True),
+    "known": (post(GOOD, "?producer=p&seq=0"), False),
+    "a gap": (post(GOOD, "?producer=p&seq=9"), False),
+    "without theta, with predictions": (post(GOOD, "?theta=false&predictions=true"), True),
+    "if it is there": (post(GOOD, "", "s", b'if-match: "7"'), True),
+    "if it is elsewhere": (post(GOOD, "", "s", b'if-match: "1"'), False),
+    "an id of its own": (post(GOOD, "", "s", KNOWN), True),
+    "another page's": (post(GOOD, "", "s", b"origin: http://elsewhere"), False),
+    "not JSON": (post(b"{"), False),
+    "too wide": (post(b'{"x": [1, 2, 3], "y": 3}'), False),
+    "not finite": (post(b'{"x": [1e999, 2], "y": 3}'), False),
+    "a label out of bounds": (post(b'{"x": [1, 2], "y": 3}', name="yes-or-no"), False),
+    "too far": (post(b'{"x": [1e308, 1e308], "y": -1e308}', name="bold"), False),
+    "no samples": (post(b"[]"), False),
+    "no such session": (post(GOOD, name="nobody"), False),
+    "no such parameter": (post(GOOD, "?theta=perhaps"), False),
+    "no such type": (post(GOOD, "", "s", b"content-type: text/plain"), False),
+    "another host": (post(GOOD).replace(b"localhost", b"example.org"), False),
+    "long": (post(b'{"x": [1, 2], "y": 3}' + b" " * 60_000), False),
+    "the last": (post(GOOD), True),
+}
+
+
+async def test_the_short_way_gives_the_same_answers_as_the_app() -> None:
+    async with running() as one, running() as other:
+        short, long = Wire(one), Wire(other, by_app=True)
+        for name, config in SESSIONS.items():
+            assert b"201" in await short.ask(put(name, config))
+            assert b"201" in await long.ask(put(name, config))
+        for what, (request, taken) in CASES.items():
+            told, expected = await short.ask(request), await long.ask(request)
+            assert _without_ids(told) == _without_ids(expected), what
+            assert short.short[-1] is taken, what
+        head, _, body = told.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 OK")
+        assert b'"t":12' in body
+        counted = [app.context.metrics.render()[0] for app in (one, other)]
+        assert _counts(counted[0]) == _counts(counted[1])
+        assert one.context.bodies == 0
+
+
+SESSIONS = {
+    "s": b'{"model": "linear", "dim": 2}',
+    "yes-or-no": b'{"model": "logistic", "dim": 2}',
+    "bold": b'{"model": "linear", "dim": 2, "algorithm": "sg", "eta0": 1e9}',
+}
+
+
+def _without_ids(answer: bytes) -> bytes:
+    return re.sub(rb"x-request-id: [0-9a-f]{8}-[0-9a-f]+", b"x-request-id: new", answer)
+
+
+def _counts(exposition: bytes) -> list[str]:
+    """What was counted of requests, samples, duplicates and divergences."""
+    names = (
+        "llr_requests_total",
+        "llr_samples_total",
+        "llr_duplicates_total",
+        "llr_divergences_total",
+    )
+    return [line for line in exposition.decode().splitlines() if line.startswith(names)]
+
+
+async def test_a_key_is_asked_for_on_the_short_way_too() -> None:
+    async with running(api_keys=f"reader:read:{_digest(b'r')},writer:write:{_digest(b'w')}") as app:
+        wire = Wire(app)
+        made = put("s", SESSIONS["s"]).replace(b"\r\n", b"\r\nauthorization: Bearer w\r\n", 1)
+        assert b"201" in await wire.ask(made)
+        for key, status in ((b"w", b"200"), (b"r", b"403"), (b"x", b"401")):
+            answer = await wire.ask(post(GOOD, "", "s", b"authorization: Bearer " + key))
+            assert answer.startswith(b"HTTP/1.1 " + status)
+            assert wire.short[-1] is (status == b"200")
+
+
+def _digest(key: bytes) -> str:
+    return hashlib.sha256(key).hexdigest()
+
+
+async def test_a_body_that_comes_in_two_parts_goes_by_the_app() -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        request = post(GOOD)
+        assert b'"t":1' in await wire.ask(request[:-5], request[-5:])
+        assert b'"t":2' in await wire.ask(request)
+        assert wire.short == [True]
+
+
+async def test_requests_sent_ahead_are_answered_in_their_order() -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        wire.connection.data_received(3 * post(GOOD) + post(b"{") + post(GOOD))
+        told = await wire.answers(5)
+        assert [_t(one) for one in told] == [1, 2, 3, None, 4]
+
+
+def _t(answer: bytes) -> int | None:
+    found = re.search(rb'etag: "(\d+)"', answer)
+    return int(found[1]) if found else None
+
+
+async def test_what_the_store_refuses_is_done_again_by_the_app(store: Stub) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        await wire.ask(post(GOOD))
+
+        def once(group: Any) -> Any:
+            store.fails = None
+            return [Conflict("somebody was first") for _ in group]
+
+        store.fails = once
+        assert _t(await wire.ask(post(GOOD, "?producer=p&seq=0"))) == 2
+        assert wire.short == [True, True]
+        assert app.context.bodies == 0
+        session = app.context.sessions.at_hand("s")
+        assert session is not None
+        assert not session.busy
+        assert session.producers == {"p": 1}
+
+
+async def test_a_store_that_fails_is_told_and_nothing_was_learnt(store: Stub) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+
+        def once(_: Any) -> Any:
+            store.fails = None
+            raise StoreUnavailable("away")
+
+        store.fails = once
+        answer = await wire.ask(post(GOOD))
+        assert answer.startswith(b"HTTP/1.1 503")
+        assert b"retry-after: 1" in answer
+        assert _t(await wire.ask(post(GOOD))) == 1
+
+
+async def test_who_hangs_up_while_the_store_writes_was_learnt_from(store: Stub) -> None:
+    async with running() as app:
+        gone, stays = Wire(app), Wire(app)
+        await stays.ask(put("s", SESSIONS["s"]))
+        store.opened.clear()
+        gone.connection.data_received(post(GOOD))
+        gone.connection.connection_lost(None)
+        store.opened.set()
+        assert _t(await stays.ask(post(GOOD))) == 2
+        assert gone.written == b""
+        assert app.context.bodies == 0
+
+
+async def test_an_answer_that_cannot_be_made_is_500_for_one_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as app:
+        first, second = Wire(app), Wire(app)
+        await first.ask(put("s", SESSIONS["s"]))
+        made = answers.of_learning
+        left = [RuntimeError("a bug")]
+
+        def broken(*arguments: Any) -> bytes:
+            if left:
+                raise left.pop()
+            return made(*arguments)
+
+        monkeypatch.setattr(answers, "of_learning", broken)
+        first.connection.data_received(post(GOOD))
+        second.connection.data_received(post(GOOD))
+        assert (await first.answers())[0].startswith(b"HTTP/1.1 500")
+        assert _t((await second.answers())[0]) == 2
+
+
+async def test_requests_leave_nothing_for_the_collector_of_garbage() -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        for request in (post(GOOD), post(GOOD, "?producer=p&seq=0")):
+            await wire.ask(request)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(20):
+                await wire.ask(post(GOOD))
+                await wire.ask(post(GOOD, "?producer=p&seq=0"))  # known: by the app
+            await asyncio.sleep(0)
+            assert gc.collect() == 0
+        finally:
+            gc.enable()
