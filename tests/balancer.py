@@ -14,33 +14,41 @@ SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 class Balancer:
-    """A running nginx on a free port of loopback; `with` ends it.
+    """A running nginx on a free port; `with` ends it.
 
     Args:
-        ports: where the replicas listen.
+        places: where the replicas listen, as `host:port`.
         hashed: whether a session's requests go to one replica, as shipped.
+        host: the address it listens on.
+        under: a command that runs it, such as `nsenter`.
     """
 
-    def __init__(self, ports: Sequence[int], hashed: bool = True) -> None:
+    def __init__(
+        self,
+        places: Sequence[str],
+        hashed: bool = True,
+        host: str = "127.0.0.1",
+        under: Sequence[str] = (),
+    ) -> None:
         path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
         assert path, "there is no nginx here: apt-get install nginx-light"
         self._folder = tempfile.TemporaryDirectory(prefix="llr-nginx-")
-        self.port = _free()
+        self.host, self.port = host, _free()
         config = Path(self._folder.name) / "nginx.conf"
-        config.write_text(self.configuration(ports, hashed))
+        config.write_text(self.configuration(places, hashed))
         directives = f"daemon off; master_process off; pid {self._folder.name}/pid;"
-        command = [path, "-p", self._folder.name, "-c", str(config), "-g", directives]
+        command = [*under, path, "-p", self._folder.name, "-c", str(config), "-g", directives]
         self._process = subprocess.Popen([*command, "-e", "stderr"], stderr=subprocess.DEVNULL)  # noqa: S603
-        while not _listens(self.port):
+        while not _listens(self.host, self.port):
             assert self._process.poll() is None, "nginx does not start"
 
-    def configuration(self, ports: Sequence[int], hashed: bool) -> str:
+    def configuration(self, places: Sequence[str], hashed: bool) -> str:
         """The shipped one, with these places."""
         folder, text = self._folder.name, SHIPPED.read_text()
         servers = re.findall(r" +server replica-\d:8080 (.*;)\n", text)
-        places = [f"        server 127.0.0.1:{port} {servers[0]}\n" for port in ports]
-        text = re.sub(r"( +server replica-\d:8080 .*;\n)+", "".join(places), text)
-        text = text.replace("listen 8080;", f"listen 127.0.0.1:{self.port};")
+        lines = [f"        server {place} {servers[0]}\n" for place in places]
+        text = re.sub(r"( +server replica-\d:8080 .*;\n)+", "".join(lines), text)
+        text = text.replace("listen 8080;", f"listen {self.host}:{self.port};")
         text = text.replace(
             "hash $session consistent;", "" if not hashed else "hash $session consistent;"
         )
@@ -62,9 +70,9 @@ def _free() -> int:
         return int(some.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def _listens(host: str, port: int) -> bool:
     try:
-        create_connection(("127.0.0.1", port), timeout=1).close()
+        create_connection((host, port), timeout=1).close()
     except OSError:
         return False
     return True

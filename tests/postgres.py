@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -36,9 +36,15 @@ def program(name: str) -> str:
 
 
 class Cluster:
-    """A cluster that runs, as a user who is not root, on a socket in its own folder."""
+    """A cluster that runs, as a user who is not root, on a socket in its own folder.
 
-    def __init__(self, **settings: str) -> None:
+    Args:
+        under: a command that runs it, such as `nsenter`.
+        settings: of the server; with `listen_addresses` whoever reaches it is let in.
+    """
+
+    def __init__(self, under: Sequence[str] = (), **settings: str) -> None:
+        self._under = under
         self.folder = Path(tempfile.mkdtemp(prefix="llr-postgres-"))
         self.data, self._settings = self.folder / "data", {**SETTINGS, **settings}
         self._process: subprocess.Popen[bytes] | None = None
@@ -47,6 +53,9 @@ class Cluster:
         os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
         options = ["--username=llr", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"]
         self._call([program("initdb"), "--pgdata", str(self.data), *options])
+        if settings.get("listen_addresses"):
+            with (self.data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all all trust\n")
         self.start()
 
     @property
@@ -67,6 +76,7 @@ class Cluster:
         leave = ["setpriv", f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}"]
         leave += ["--clear-groups", "--pdeathsig=QUIT"]
         command = [*(leave if os.geteuid() == 0 else []), program("postgres"), "-D", str(self.data)]
+        command = [*self._under, *command]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen([*command, *words], stdout=log, stderr=log)  # noqa: S603
         asking = [program("pg_isready"), "--host", str(self.folder), "--timeout=1", "--quiet"]

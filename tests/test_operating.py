@@ -111,7 +111,7 @@ def test_both_balancers_know_every_replica_and_choose_by_the_session() -> None:
 
 
 def test_nginx_takes_the_configuration_that_is_shipped() -> None:
-    with Balancer([9]) as balancer:
+    with Balancer(["127.0.0.1:9"]) as balancer:
         assert balancer.port
 
 

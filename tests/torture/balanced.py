@@ -41,7 +41,7 @@ class Balanced:
     async def load(self, hashed: bool, seconds: float) -> tuple[float, float]:
         """Load for a while; returns changes and conflicts."""
         before = [self.fleet.metric(name) for name in (COMMITS, CONFLICTS)]
-        with Balancer([one.port for one in self.fleet.replicas], hashed) as balancer:
+        with Balancer([one.place for one in self.fleet.replicas], hashed) as balancer:
             await self._each(balancer.port)
             warm = [self.fleet.metric(name) for name in (COMMITS, CONFLICTS)]
             tasks = self.producers.start(balancer.port)
@@ -55,7 +55,7 @@ class Balanced:
 
     async def kill(self, place: int) -> None:
         """Kill a replica, and see how soon each session answers again."""
-        with Balancer([one.port for one in self.fleet.replicas]) as balancer:
+        with Balancer([one.place for one in self.fleet.replicas]) as balancer:
             await self._each(balancer.port)
             self.fleet.kill(place)
             self.back.append(await self._each(balancer.port))

@@ -39,7 +39,7 @@ class Fleet:
 
     def __init__(self, replicas: int, lines: bool = False) -> None:
         self._all = ExitStack()
-        self.cluster = Cluster()
+        self.cluster = self._database()
         self._all.callback(self.cluster.remove)
         self.relays = [self._relay(number) for number in range(replicas if lines else 0)]
         first = self._started(0)  # it makes the tables
@@ -84,6 +84,9 @@ class Fleet:
         self._all.callback(relay.close)
         return relay
 
+    def _database(self) -> Cluster:
+        return Cluster()
+
     def _started(self, place: int, wait: bool = True) -> Server:
         where = {"host": str(self.relays[place].folder)} if self.relays else {}
         url = self.cluster.url(**where, migrate="true", timeout="2")
@@ -120,14 +123,15 @@ class Crowd:
     async def settle(self) -> None:
         """Let each send what was not answered, and compare all sessions on every replica."""
         for server in self._fleet.replicas:
-            await self.producers.settle(server.port)
+            await self.producers.settle(server.port, server.host)
             await asyncio.to_thread(self.producers.compare, server)
 
     async def _roam(self, producer: Producer, lot: random.Random) -> None:
         answered, tally = time.perf_counter(), self.producers.tally
         while self._going and not tally.faults:
             try:
-                async with await Wire.open(self._fleet.somewhere(lot).port) as wire:
+                server = self._fleet.somewhere(lot)
+                async with await Wire.open(server.port, server.host) as wire:
                     for _ in range(lot.randint(1, STAY)):
                         refused = tally.refused
                         async with asyncio.timeout(PATIENT):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from .lanes import Lane, Own, Tally
 from .samples import CONFIG, Stream
 from .server import Server
-from .wire import LOST, Wire
+from .wire import HOST, LOST, Wire
 
 SHARED = "shared"
 
@@ -65,9 +65,9 @@ class Producers:
         """Let all of them send."""
         return [asyncio.create_task(producer.run(port)) for producer in self.all]
 
-    async def settle(self, port: int) -> None:
+    async def settle(self, port: int, host: str = HOST) -> None:
         """Let each send what was not answered."""
-        async with await Wire.open(port) as wire:
+        async with await Wire.open(port, host) as wire:
             for lane in self.lanes:
                 await lane.settle(wire)
 

@@ -3,6 +3,7 @@
 from . import (
     balanced,
     corruption,
+    cuts,
     database_kills,
     full_disk,
     kills,
@@ -34,6 +35,7 @@ ROWS: dict[int, Harness] = {
     19: Harness("a stop under load loses nothing", "stops", 100, 2, stops.run),
     20: Harness("a long load leaves memory flat", "seconds", 1800, 0, soak.run),
     21: Harness("a balancer finds a replica that is there", "rounds", 10, 1, balanced.run),
-    22: Harness("a replica cut off does no harm", "cuts", 20, 1, partitions.run),
+    22: Harness("a replica cut off does no harm", "cuts", 20, 0, partitions.run),
+    23: Harness("hosts that do not hear each other do no harm", "cuts of each", 20, 1, cuts.run),
 }
-"""Row 10 runs among the ordinary tests as tests/test_exactly_once.py, 16 and 20 do not."""
+"""Row 10 runs among the ordinary tests as tests/test_exactly_once.py, 16, 20 and 22 do not."""

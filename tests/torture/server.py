@@ -32,7 +32,7 @@ class RefusedError(Exception):
 
 
 class Server:
-    """A running service on a free port of loopback.
+    """A running service on a free port, of loopback unless `HOST` is among its variables.
 
     Args:
         store: the SQLite file, or the URL of a store.
@@ -76,14 +76,24 @@ class Server:
         return self._process.pid
 
     @property
+    def place(self) -> str:
+        """Where it listens, as `host:port`."""
+        return self.url.rpartition("/")[2]
+
+    @property
+    def host(self) -> str:
+        """The address it listens on."""
+        return self.place.partition(":")[0]
+
+    @property
     def port(self) -> int:
-        """Where it listens."""
-        return int(self.url.rpartition(":")[2])
+        """The port it listens on."""
+        return int(self.place.partition(":")[2])
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         """The status and the body that a request is answered with."""
         headers = {} if body is None else {"Content-Type": "application/json"}
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+        with closing(HTTPConnection(self.host, self.port, timeout=PATIENCE)) as connection:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             return answer.status, answer.read()

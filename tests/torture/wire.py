@@ -36,9 +36,9 @@ class Wire:
         self.reader, self.writer = reader, writer
 
     @classmethod
-    async def open(cls, port: int) -> "Wire":
-        """Connect to a service on loopback."""
-        return cls(*await asyncio.open_connection(HOST, port))
+    async def open(cls, port: int, host: str = HOST) -> "Wire":
+        """Connect to a service, on loopback unless it has a host of its own."""
+        return cls(*await asyncio.open_connection(host, port))
 
     async def ask(self, method: str, path: str, body: bytes = b"", kind: str = "") -> Answer:
         """Send a request and read its answer. Raises one of `LOST`."""
