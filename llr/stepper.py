@@ -36,7 +36,7 @@ class Stepper:
 
         The draft is used up.
         """
-        at, state, finite = 0, draft, True
+        at, state = 0, draft
         scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
@@ -45,7 +45,7 @@ class Stepper:
                 part = rows.part(at, at + n)
                 of_each = [one[at : at + n] for one in of_each]
             labels, damping, predicted, beyond = of_each
-            finite = self._learn(
+            if not self._learn(
                 self.choice,
                 self.own,
                 *part,
@@ -60,9 +60,10 @@ class Stepper:
                 room,
                 predicted,
                 beyond,
-            )
+            ):
+                return None
             at += n
-        return state if finite else None
+        return state
 
     def last_finite(self, state: State, rows: Rows, y: Vector, f: Vector) -> State:
         """The furthest finite state on the way through samples whose end is not finite.

@@ -209,13 +209,15 @@ def test_a_bad_number_is_refused_by_its_index_and_nothing_is_learnt(model: str, 
 
 
 @every_model
-def test_a_label_outside_the_domain_is_refused_by_its_index(model: str) -> None:
+@pytest.mark.parametrize("n", [5, 1500])
+def test_a_label_outside_the_domain_is_refused_by_its_index(model: str, n: int) -> None:
+    """In short blocks, and in those that go past the room of the history and are cut there."""
     spec = llr.MODELS[model]
     number = config_of(model).model_number
     outside = [y for y in (-1.0, 0.5, 3.0, 1e9) if not spec.admits(y, number)]
     learner = learner_of(model, "sg")
     for label in outside:
-        samples = samples_of(model, 8, 5)
+        samples = samples_of(model, 8, n)
         samples[-1][3] = label
         with pytest.raises(llr.DomainError, match="sample 3: y") as caught:
             learner.learn(*samples)

@@ -166,6 +166,16 @@ def test_labels_have_to_fit() -> None:
     assert learner.known == 0
 
 
+@pytest.mark.parametrize("n", [5, 1500])
+def test_a_label_outside_the_domain_is_refused_by_its_index(n: int) -> None:
+    learner = llr.NamedLearner("logistic")
+    labels = np.zeros(n)
+    labels[3] = 7.0
+    with pytest.raises(llr.DomainError, match="sample 3: y"):
+        learner.learn([{"a": 1.0}] * n, labels)
+    assert learner.t == 0
+
+
 def test_samples_can_be_dropped_from_the_front() -> None:
     rows = llr.NamedRows.of([{"a": 1, "b": 2}, {"c": 3, "b": 4}, {}, {"a": 5, "c": 6}])
     left = rows.after(1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from test_hub import DEMO, Stub, anyio_backend, away, running, settle, store, until
+from test_hub import DEMO, Stub, anyio_backend, away, running, store, until
 
 from service.app import App
 from service.settings import Settings
@@ -57,7 +57,9 @@ async def test_what_the_store_may_still_refuse_is_not_counted(store: Stub) -> No
         learning = asyncio.create_task(samples)
         await until(lambda: store.waiting)
         asking = asyncio.create_task(http.get(SEVEN))
-        await settle()
+        session = app.context.sessions.peek("demo")
+        assert session is not None
+        await until(lambda: session.turns.queued)
         assert not asking.done()
         store.fails = away
         store.opened.set()
