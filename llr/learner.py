@@ -254,7 +254,8 @@ class Learner(Face):
         if self._state is None:
             return np.zeros(0)
         per_score: Vector = self._state.vectors[row]
-        return per_score.copy() if self.config.of_model.classes else per_score.flatten()
+        # not flatten(), which gives up the GIL for however few numbers
+        return per_score.copy() if self.config.of_model.classes else per_score[0].copy()
 
     def __repr__(self) -> str:
         config = self.config

@@ -8,8 +8,6 @@ refused, to be done again on a fresh copy of the session.
 
 import logging
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from starlette.types import Scope
@@ -19,17 +17,14 @@ from service.context import Context, Room
 from service.front import SAMPLES, SAMPLES_ROUTE, Front
 from service.logs import id_of
 from service.problems import Problem
-from service.replies import ROUTE, SESSION, Reply, Whole, refusal
+from service.replies import ROUTE, SESSION, Header, Whole, refusal
 from service.routes.asked import asked_of
 from service.routes.samples import DECODERS, kind_of
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
-from service.sessions.committer import Receipt
 from service.sessions.waiting import SHORT, Moved, check_stored
 
 log = logging.getLogger("service")
-
-FAILED = refusal(Problem("internal", "the failure was logged"))
 
 
 class AtOnce:
@@ -37,34 +32,33 @@ class AtOnce:
 
     def __init__(self, front: Front, context: Context) -> None:
         self._front, self._context = front, context
+        self._longest = min(SHORT - 1, context.settings.max_body)
 
     def __call__(self, scope: Scope, whole: Whole) -> bool:
         """Serve a request; False, and nothing done, if it is for the app."""
         samples = SAMPLES.fullmatch(scope["path"])
-        if samples is None or len(whole.body) >= SHORT or log.isEnabledFor(logging.DEBUG):
+        if samples is None or len(whole.body) > self._longest or log.isEnabledFor(logging.DEBUG):
             return False
+        request = _Request(self._front, scope, whole)
         try:
-            begun = self._begun(samples[1], scope, whole)
+            return self._begun(samples[1], request)
         except Problem:
             return False  # the app comes upon it too, and tells it
         except Exception:
-            log.exception("request failed", extra={"path": scope["path"]})
-            whole.answer(*FAILED)
+            request.fail()
             return True
-        if begun is not None:
-            begun.commit.then(begun.settle)
-        return begun is not None
 
-    def _begun(self, name: str, scope: Scope, whole: Whole) -> "_Begun | None":
-        """Learn ahead of the store; None, and nothing done, if it is not so plain."""
-        started, context = time.perf_counter(), self._context
-        headers: dict[bytes, bytes] = dict(scope["headers"])
+    def _begun(self, name: str, request: "_Request") -> bool:
+        """Learn ahead of the store; False, and nothing done, if it is not so plain."""
+        headers, whole, context = request.headers, request.whole, self._context
         decode = DECODERS.get(kind_of(headers.get(b"content-type", b"")))
+        if decode is None or b"origin" in headers or not whole.ready:
+            return False
+        self._front.admit(request.scope)
         session = context.sessions.at_hand(name)
-        if decode is None or session is None or b"origin" in headers or not whole.ready:
-            return None
-        self._front.admit(scope)
-        asked, room, begun = asked_of(scope["query_string"], headers), context.room(), None
+        if session is None or session.turns.queued:
+            return False
+        asked, room, begun = asked_of(request.scope["query_string"], headers), context.room(), None
         samples = decode(whole.body, session.features)
         room.take(len(whole.body))
         try:
@@ -73,48 +67,59 @@ class AtOnce:
             if begun is None:
                 room.leave()
         if begun is None:
-            return None
-        context.noted(session, samples.n, begun[0].accepted)
-        scope[ROUTE], scope[SESSION] = SAMPLES_ROUTE, session
-        request_id = id_of(headers.get(b"x-request-id"))
-        account = partial(self._front.account, scope, request_id)
-        return _Begun(*begun, whole, session, asked.theta, room, request_id, account, started)
+            return False
+        learnt, commit = begun
+        batch = _Batch(context, request, session, learnt, samples.n, asked.theta, room)
+        commit.then(batch.settle)
+        return True
 
 
-class _Begun(NamedTuple):
-    """A request whose samples are learnt, and wait for the store."""
+class _Request:
+    """A request that came in one piece, and how it is answered and accounted for."""
 
-    learnt: Learnt
-    commit: Receipt[Any]
-    whole: Whole
+    __slots__ = ("_front", "_id", "_started", "headers", "scope", "whole")
+
+    def __init__(self, front: Front, scope: Scope, whole: Whole) -> None:
+        self._front, self._started = front, time.perf_counter()
+        self.scope, self.whole = scope, whole
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._id = id_of(self.headers.get(b"x-request-id"))
+
+    def answer(self, status: int, headers: list[Header], body: bytes) -> None:
+        """Write all of the answer."""
+        self.scope[ROUTE] = SAMPLES_ROUTE
+        self.whole.answer(status, [*headers, (b"x-request-id", self._id.encode())], body)
+        self._front.account(self.scope, self._id, status, time.perf_counter() - self._started)
+
+    def fail(self) -> None:
+        """Answer that something went wrong which should not have, and log it."""
+        log.exception("request failed", extra={"path": self.scope["path"], "request_id": self._id})
+        self.answer(*refusal(Problem("internal", f"see the log for request {self._id}")))
+
+
+class _Batch(NamedTuple):
+    """Samples that are learnt, and wait for the store."""
+
+    context: Context
+    request: _Request
     session: Session
+    learnt: Learnt
+    sent: int
     theta: bool
     room: Room
-    request_id: str
-    account: Callable[[int, float], None]
-    started: float
 
     def settle(self, outcome: Any) -> None:
         """The store has spoken: answer, or let the app go through it all again."""
         self.room.leave()
-        self.session.turns.waiting -= 1
-        try:
-            status, headers, body = self._answer(outcome)
-        except Moved:
-            self.whole.leave()
-            return
-        self.whole.answer(status, [*headers, (b"x-request-id", self.request_id.encode())], body)
-        self.account(status, time.perf_counter() - self.started)
-
-    def _answer(self, outcome: Any) -> Reply:
+        self.request.scope[SESSION] = self.session
         try:
             check_stored(outcome)
+            self.context.noted(self.session, self.sent, self.learnt.accepted)
             body = answers.of_learning(self.session, self.learnt, self.theta)
-            return 200, answers.headers_of(self.learnt), body
+            self.request.answer(200, answers.headers_of(self.learnt), body)
         except Moved:
-            raise
+            self.request.whole.leave()
         except Problem as problem:
-            return refusal(problem)
+            self.request.answer(*refusal(problem))
         except Exception:
-            log.exception("request failed", extra={"request_id": self.request_id})
-            return FAILED
+            self.request.fail()

@@ -219,6 +219,8 @@ class Whole:
     def answer(self, status: int, headers: list[Header], body: bytes) -> bool:
         """Write all of an answer at once; False if it has to be sent as any other."""
         cycle = self._cycle
+        if cycle.transport.is_closing():
+            cycle.disconnected = True  # nobody will read it, and nobody may write it
         if cycle.flow.write_paused or cycle.disconnected or cycle.response_started:
             return False
         closing = () if cycle.keep_alive else (CLOSE,)
@@ -229,7 +231,12 @@ class Whole:
         if closing:
             cycle.transport.close()
         cycle.on_response()
+        cycle.on_response = _nothing  # it holds the connection, which holds the cycle
         return True
+
+
+def _nothing() -> None:
+    """What is done after an answer for which all was done."""
 
 
 def _answer(problem: Problem, headers: list[Header]) -> bytes:

@@ -20,6 +20,7 @@ from service import answers
 from service.app import App
 from service.connection import Connection
 from service.replies import Whole
+from service.sessions.journal import Journal
 from service.settings import Settings
 from service.stores.store import Conflict, StoreUnavailable
 
@@ -109,6 +110,8 @@ def npy(*rows: tuple[float, ...]) -> bytes:
 
 
 GOOD, KNOWN = b'{"x": [1, 2], "y": 3}', b"x-request-id: known"
+CHUNKED = post(GOOD).replace(b"content-length: 21", b"transfer-encoding: chunked")
+CHUNKED = CHUNKED.replace(GOOD, b"15\r\n" + GOOD + b"\r\n0\r\n\r\n")
 CASES: dict[str, tuple[bytes, bool]] = {
     "a sample": (post(GOOD), True),
     "columns": (post(b'{"x": [[1, 2], [3, 4]], "y": [1, 2]}'), True),
@@ -133,6 +136,20 @@ CASES: dict[str, tuple[bytes, bool]] = {
     "no such type": (post(GOOD, "", "s", b"content-type: text/plain"), False),
     "another host": (post(GOOD).replace(b"localhost", b"example.org"), False),
     "long": (post(b'{"x": [1, 2], "y": 3}' + b" " * 60_000), False),
+    "a label out of bounds, early in many": (
+        post(b'{"y": [7%b]}' % (b", 0" * 999), name="coin"),
+        False,
+    ),
+    "many": (post(b'{"y": [1%b]}' % (b", 0" * 999), name="coin"), True),
+    "the first of a session without dim": (post(GOOD, name="any"), True),
+    "named features": (post(b'{"x": {"a": 1, "b": "red"}, "y": 3}', name="named"), True),
+    "names where numbers belong": (post(b'{"x": {"a": 1}, "y": 3}'), False),
+    "with a shadow": (post(GOOD, name="led"), True),
+    "retained": (post(GOOD, name="kept"), True),
+    "a name in other letters": (post(GOOD, name="%73"), True),
+    "no such name": (post(GOOD, name="%2e%2e"), False),
+    "in chunks": (CHUNKED, True),
+    "who waits to be told to go on": (post(GOOD, "", "s", b"expect: 100-continue"), True),
     "the last": (post(GOOD), True),
 }
 
@@ -149,7 +166,7 @@ async def test_the_short_way_gives_the_same_answers_as_the_app() -> None:
             assert short.short[-1] is taken, what
         head, _, body = told.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200 OK")
-        assert b'"t":12' in body
+        assert b'"t":15' in body
         counted = [app.context.metrics.render()[0] for app in (one, other)]
         assert _counts(counted[0]) == _counts(counted[1])
         assert one.context.bodies == 0
@@ -159,6 +176,11 @@ SESSIONS = {
     "s": b'{"model": "linear", "dim": 2}',
     "yes-or-no": b'{"model": "logistic", "dim": 2}',
     "bold": b'{"model": "linear", "dim": 2, "algorithm": "sg", "eta0": 1e9}',
+    "coin": b'{"model": "bernoulli"}',
+    "any": b'{"model": "linear"}',
+    "named": b'{"model": "linear", "max_features": 10}',
+    "led": b'{"model": "linear", "dim": 2, "shadows": {"other": {"algorithm": "sg/ag"}}}',
+    "kept": b'{"model": "linear", "dim": 2, "retain": true}',
 }
 
 
@@ -234,6 +256,87 @@ async def test_what_the_store_refuses_is_done_again_by_the_app(store: Stub) -> N
         assert session is not None
         assert not session.busy
         assert session.producers == {"p": 1}
+
+
+async def test_what_is_done_again_is_counted_once(store: Stub) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        await wire.ask(post(GOOD, "?producer=p&seq=0"))
+
+        def once(group: Any) -> Any:
+            store.fails = None
+            return [Conflict("somebody was first") for _ in group]
+
+        store.fails = once
+        assert _t(await wire.ask(CASES["partly known"][0])) == 2
+        assert wire.short == [True, True]
+        assert "llr_duplicates_total 1.0" in _counts(app.context.metrics.render()[0])
+
+
+async def test_a_body_beyond_the_limit_is_413_on_the_short_way_too() -> None:
+    async with running(max_body=2048) as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        assert b" 200 OK" in await wire.ask(post(GOOD + b" " * (2048 - len(GOOD))))
+        assert b" 413 " in await wire.ask(post(GOOD + b" " * (2049 - len(GOOD))))
+        assert wire.short == [True, False]
+
+
+async def test_who_is_not_alone_goes_by_the_app() -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        session = app.context.sessions.at_hand("s")
+        assert session is not None
+        async with session.turns.line():
+            wire.connection.data_received(post(GOOD))
+        assert _t((await wire.answers())[0]) == 1
+        assert wire.short == [False]
+
+
+@pytest.mark.parametrize("last", [b"HTTP/1.0", b"HTTP/1.1\r\nconnection: close"])
+async def test_who_wants_no_more_is_hung_up_on(last: bytes) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        assert b"\r\nconnection: close\r\n" in await wire.ask(post(GOOD).replace(b"HTTP/1.1", last))
+        assert wire.closed
+        assert wire.short == [True]
+
+
+async def test_a_connection_that_was_closed_is_not_the_trouble_of_others(store: Stub) -> None:
+    async with running() as app:
+        gone, stays = Wire(app), Wire(app)
+        await stays.ask(put("s", SESSIONS["s"]))
+        store.opened.clear()
+        gone.connection.data_received(2 * post(GOOD) + b"\x16\x03")
+        assert gone.closed
+        stays.connection.data_received(post(GOOD))
+        store.opened.set()
+        assert _t((await stays.answers())[0]) == 2
+        session = app.context.sessions.at_hand("s")
+        assert session is not None
+        assert not session.busy
+
+
+async def test_what_fails_before_the_store_is_a_500_with_an_id_that_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "learnt", lambda *_: 1 / 0)
+            answer = await wire.ask(post(GOOD, "", "s", KNOWN))
+        assert answer.startswith(b"HTTP/1.1 500")
+        assert b"\r\nx-request-id: known\r\n" in answer
+        assert b"see the log for request known" in answer
+        [counted] = [line for line in _counts(app.context.metrics.render()[0]) if "5xx" in line]
+        assert counted.endswith(" 1.0")
+        session = app.context.sessions.at_hand("s")
+        assert session is not None
+        assert not session.busy
 
 
 async def test_a_store_that_fails_is_told_and_nothing_was_learnt(store: Stub) -> None:

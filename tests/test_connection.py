@@ -86,6 +86,8 @@ class Transport(asyncio.Transport):
         self.written, self.closed = b"", False
 
     def write(self, data: Any) -> None:
+        if self.closed:
+            raise RuntimeError("the transport is closed")  # as that of uvloop does
         self.written += data
 
     def close(self) -> None:

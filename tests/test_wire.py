@@ -12,11 +12,14 @@ from test_hostile import JSON, NDJSON, NPY, npy, strictly
 from service.options import MIB
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The service with small limits, logging all there is to log."""
+@pytest.fixture(scope="module", params=["debug", "info"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """The service with small limits, logging all there is to log, or with the short way open."""
     limits = {"max_body": "1MiB", "max_line": "64KiB", "block_bytes": "64KiB", "body_timeout": "5"}
-    with started(tmp_path_factory.mktemp("wire"), log_level="debug", **limits) as server:
+    level: str = request.param
+    with started(tmp_path_factory.mktemp("wire"), log_level=level, **limits) as server:
         config = b'{"model": "linear", "dim": 2}'
         kind = b"content-type: application/json"
         assert server.ask("PUT", b"/v1/sessions/demo", kind, body=config)[0] == 201

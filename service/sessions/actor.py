@@ -167,8 +167,8 @@ class Session:
     ) -> tuple[Learnt, Receipt[Any]] | None:
         """Learn from a few samples ahead of the store; None, and nothing done, if it is not plain.
 
-        It is plain if nobody is before, something is new and all goes well. The one who is told
-        when it is durable counts as `waiting` until then.
+        It is plain if nobody is before, something is new and all goes well. Whoever sent them
+        counts as `waiting` until the store has spoken.
         """
         turns = self.turns
         turns.admit()
@@ -181,8 +181,9 @@ class Session:
         outcome = learn(ahead, fresh, predictions)
         if not outcome:
             return None
-        turns.waiting += 1
-        return self._taken(ahead, fresh, outcome, started)
+        learnt, commit = self._taken(ahead, fresh, outcome, started)
+        turns.wait_for(commit)
+        return learnt, commit
 
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""

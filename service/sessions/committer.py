@@ -7,6 +7,7 @@ ask for the interpreter, costs more than to learn from a sample.
 """
 
 import asyncio
+import logging
 import queue
 import threading
 import time
@@ -25,6 +26,8 @@ from service.stores.store import (
     Tidied,
     Written,
 )
+
+log = logging.getLogger("service")
 
 R = TypeVar("R")
 
@@ -61,7 +64,10 @@ class Receipt(Generic[R]):
         self._outcome, self._settled = outcome, True
         then, self._then = self._then, []  # what follows may hold this: let go of each other
         for follow in then:
-            follow(outcome)
+            try:
+                follow(outcome)
+            except Exception:  # it shall not be the trouble of others in its group
+                log.exception("what follows a commit failed")
         for told in self._waiting:
             if not told.done():
                 told.set_result(None)

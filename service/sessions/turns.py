@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 from service.problems import Problem
+from service.sessions.committer import Receipt
 from service.sessions.waiting import RETRY
 
 
@@ -52,6 +54,14 @@ class Turns:
             yield
         finally:
             self.waiting -= 1
+
+    def wait_for(self, commit: Receipt[Any]) -> None:
+        """Count one who waits until the store has spoken."""
+        self.waiting += 1
+        commit.then(self._waited)
+
+    def _waited(self, _: object) -> None:
+        self.waiting -= 1
 
     @asynccontextmanager
     async def line(self) -> AsyncIterator[None]:
