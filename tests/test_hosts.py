@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
-from test_access import handshake
+from torture.doors import handshake
 
 from service.app import App
 from service.hosts import name_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from test_access import LEAST, METHODS, TRICKS, handshake, raw
+from torture.doors import LEAST, METHODS, TRICKS, handshake, raw
 
 from service.app import App
 from service.keys import hash_key, parse_keys
