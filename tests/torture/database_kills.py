@@ -15,6 +15,7 @@ from .server import PATIENCE, Server
 from .verdict import Tick, Verdict, broken
 
 REPLICAS, PRODUCERS = 2, 4
+UNAVAILABLE = "503 with Retry-After"
 SOON = 2.0
 """Seconds after which replicas have to be ready again, with the database."""
 
@@ -27,8 +28,9 @@ def run(folder: Path, seed: int, kills: int, tick: Tick) -> Verdict:
 
 async def _run(fleet: Fleet, seed: int, kills: int, tick: Tick) -> Verdict:
     lot, crowd = random.Random(seed), Crowd(PRODUCERS, seed, fleet)
-    tasks, meanwhile, ready = crowd.start(), Counter[str](), list[float]()
+    meanwhile, ready = Counter[str](), list[float]()
     for _ in range(kills):
+        tasks = crowd.start()
         await asyncio.wait(tasks, timeout=lot.uniform(0.1, 0.5))
         await asyncio.to_thread(fleet.cluster.stop, signal.SIGKILL)
         meanwhile += Counter(await asyncio.gather(*(_refusal(one) for one in fleet.replicas)))
@@ -36,9 +38,9 @@ async def _run(fleet: Fleet, seed: int, kills: int, tick: Tick) -> Verdict:
         started = time.perf_counter()
         await asyncio.gather(*(_ready(one) for one in fleet.replicas))
         ready.append(time.perf_counter() - started)
+        await crowd.stop(tasks)
+        await crowd.settle()
         tick()
-    await crowd.stop(tasks)
-    await crowd.settle()
     return _verdict(crowd, meanwhile, ready)
 
 
@@ -70,10 +72,11 @@ def _verdict(crowd: Crowd, meanwhile: Counter[str], ready: list[float]) -> Verdi
     counts: dict[str, Any] = (
         {"kills": len(ready)} | tally.counts() | {"samples": crowd.producers.samples}
     )
-    counts |= {"sent away": tally.refused, "meanwhile": dict(meanwhile)}
+    counts |= {"readiness meanwhile": dict(meanwhile), "samples meanwhile": dict(tally.refusals)}
     counts |= {"ready after s, at most": round(max(ready), 2)}
     faults = tally.broken() + broken(
-        without_a_database_it_says_so=set(meanwhile) == {"503 with Retry-After"},
+        without_a_database_it_says_so=set(meanwhile) == {UNAVAILABLE},
+        and_says_so_to_those_who_send=set(tally.refusals) == {UNAVAILABLE},
         there_were_acks=tally.acks > len(ready),
     )
     slow = broken(it_is_ready_soon=max(ready) < SOON)

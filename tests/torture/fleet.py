@@ -103,7 +103,8 @@ class Crowd:
 
     def __init__(self, count: int, seed: int, fleet: Fleet) -> None:
         self.producers, self._fleet = Producers(count, seed), fleet
-        self._seed, self._going = seed, True
+        self._lots = [random.Random(seed + number) for number in range(count)]
+        self._going = True
         self.longest = 0.0
         self.producers.create(fleet.replicas[0])
 
@@ -111,8 +112,8 @@ class Crowd:
         """Let all of them send, until `stop`."""
         self._going = True
         return [
-            asyncio.create_task(self._roam(producer, random.Random(self._seed + number)))
-            for number, producer in enumerate(self.producers.all)
+            asyncio.create_task(self._roam(producer, lot))
+            for producer, lot in zip(self.producers.all, self._lots, strict=True)
         ]
 
     async def stop(self, tasks: Sequence["asyncio.Task[None]"]) -> None:

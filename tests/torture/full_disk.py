@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 from .disks import Disk, Limited, tmpfs
-from .lanes import Own, Tally
+from .lanes import Own
 from .samples import CONFIG, Stream
+from .tally import Tally
 from .verdict import Tick, Verdict, broken
 from .wire import Wire
 

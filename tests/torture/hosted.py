@@ -11,10 +11,11 @@ from balancer import Balancer
 from postgres import Cluster
 
 from .fleet import Fleet
-from .lanes import Own, Tally
+from .lanes import Own
 from .network import Host, Network
 from .samples import CONFIG, Stream
 from .server import PATIENCE, Server
+from .tally import Tally
 from .wire import LOST, Wire
 
 COMPOSE = Path(__file__).parent.parent.parent / "docker-compose.scale.yml"

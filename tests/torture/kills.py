@@ -10,6 +10,8 @@ from .server import PATIENCE, Server
 from .verdict import Tick, Verdict, broken
 
 PRODUCERS = 8
+ACKS = 100
+"""Acknowledgements of a kill, on the average: a release asks for 100,000 in 1,000 kills."""
 AT_START = 0.05
 """How often the start after a kill is killed as well."""
 
@@ -59,4 +61,6 @@ def _verdict(producers: Producers, kills: int, at_start: int) -> Verdict:
     counts = {"kills": kills + at_start, "of them at a start": at_start}
     counts |= tally.counts() | {"samples": producers.samples, "retries": tally.retries}
     faults = tally.broken() + broken(there_were_acks=tally.acks > kills)
-    return Verdict(counts, "lost 0, twice 0, bit-equal", faults)
+    slow = broken(there_were_enough_acks=tally.acks >= ACKS * kills)
+    target = f"lost 0, twice 0, bit-equal, acks ≥ {ACKS * kills:,}"
+    return Verdict(counts, target, faults, slow)

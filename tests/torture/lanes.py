@@ -1,12 +1,13 @@
 """A producer's numbered samples on their way to one session, and what has to be there of them."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from .ledger import Ledger
 from .samples import ENCODINGS, Replay, Stream
 from .server import Server
-from .verdict import broken
-from .wire import Wire
+from .tally import Tally
+from .wire import Answer, Wire
 
 SIZES = (1, 1, 1, 1, 2, 5, 16)
 SEND_AGAIN = {502, 503, 504, 507}
@@ -14,47 +15,12 @@ SEND_AGAIN = {502, 503, 504, 507}
 
 
 @dataclass
-class Tally:
-    """What came of all the sending.
-
-    Attributes:
-        acks: answers of 200.
-        retries: batches sent again because nobody had answered.
-        refused: answers that asked to send again.
-        lost: samples that were acknowledged and are not there.
-        twice: samples that are there and were never sent, so another must be there twice.
-        differing: states that are not the replay's to the last bit, and where.
-        faults: answers nobody should get, in words.
-    """
-
-    acks: int = 0
-    retries: int = 0
-    refused: int = 0
-    lost: int = 0
-    twice: int = 0
-    differing: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    def counts(self) -> dict[str, int]:
-        """For a table."""
-        counts = {"acks": self.acks, "lost": self.lost, "applied twice": self.twice}
-        return counts | {"states that differ": len(self.differing)}
-
-    def broken(self) -> list[str]:
-        """How the promise was broken."""
-        return (self.faults[:3] + self.differing[:3]) + broken(
-            nothing_acked_is_lost=self.lost == 0,
-            nothing_is_applied_twice=self.twice == 0,
-            states_equal_the_replay=not self.differing,
-        )
-
-
-@dataclass
 class Lane:
     """One producer's samples for one session.
 
     `acked` is how many were acknowledged, `sent` how many may have arrived; what lies between was
-    never answered and is sent again, alone or with more, under the same numbers.
+    never answered and is sent again, alone or with more, under the same numbers. If others write to
+    the session too, `ledger` is told the place of what was acknowledged.
     """
 
     session: str
@@ -63,6 +29,7 @@ class Lane:
     tally: Tally
     acked: int = 0
     sent: int = 0
+    ledger: Ledger | None = None
 
     @property
     def path(self) -> str:
@@ -82,15 +49,22 @@ class Lane:
         end = self.acked + n
         self.sent = max(self.sent, end)
         body, kind = ENCODINGS[encoding](self.stream.rows(self.acked, end))
+        if self.ledger:
+            self.ledger.sent(self.producer, end)
         answer = await wire.ask("POST", self.path, body, kind)
         if answer.status == 200:
-            self.acked = end
-            self.tally.acks += 1
+            self._taken(end, answer)
         elif answer.status in SEND_AGAIN:
-            self.tally.refused += 1
+            self.tally.refuse(answer.status, answer.headers.get("retry-after"))
         else:
             self.tally.faults.append(f"{self.session}: {answer.status} {answer.body!r}")
         return answer.status
+
+    def _taken(self, end: int, answer: Answer) -> None:
+        self.acked = end
+        self.tally.acks += 1
+        if self.ledger:
+            self.ledger.acked(self.producer, end, answer.json())
 
     async def settle(self, wire: Wire) -> None:
         """Send again until everything that was ever sent is acknowledged."""

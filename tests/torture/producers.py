@@ -5,9 +5,11 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .lanes import Lane, Own, Tally
+from .lanes import Lane, Own
+from .ledger import Ledger
 from .samples import CONFIG, Stream
 from .server import Server
+from .tally import Tally
 from .wire import HOST, LOST, Wire
 
 SHARED = "shared"
@@ -45,6 +47,10 @@ class Producers:
     def __init__(self, count: int, seed: int) -> None:
         self.tally = Tally()
         self.all = [Producer(number, seed, self.tally) for number in range(count)]
+        parts = [producer.part for producer in self.all]
+        self._ledger = Ledger({part.producer: part.stream for part in parts}, self.tally)
+        for part in parts:
+            part.ledger = self._ledger
 
     @property
     def lanes(self) -> Sequence[Lane]:
@@ -81,3 +87,4 @@ class Producers:
             producer.part.check(there.get(producer.part.producer, 0))
         self.tally.twice += max(0, snapshot["t"] - sum(there.values()))
         self.tally.lost += max(0, sum(there.values()) - snapshot["t"])
+        self._ledger.compare(snapshot)

@@ -30,8 +30,8 @@ class Stream:
 class Replay:
     """A learner of the library that follows a session by the numbers of its samples."""
 
-    def __init__(self) -> None:
-        self.learner = llr.Learner("linear", DIM, regret="exact")
+    def __init__(self, learner: llr.Learner | None = None) -> None:
+        self.learner = learner or llr.Learner("linear", DIM, regret="exact")
 
     def learn(self, rows: Vector) -> None:
         """Learn what the session has learnt."""

@@ -12,10 +12,11 @@ LOST = (OSError, EOFError)
 
 
 class Answer(NamedTuple):
-    """A status and a body."""
+    """A status, a body, and headers by their names in lower case."""
 
     status: int
     body: bytes
+    headers: Mapping[str, str] = NOTHING
 
     def json(self) -> Any:
         """The body, read."""
@@ -49,7 +50,8 @@ class Wire:
     async def answer(self) -> Answer:
         """Read an answer that says its length."""
         status, headers = await self.begun()
-        return Answer(status, await self.reader.readexactly(int(headers["content-length"])))
+        body = await self.reader.readexactly(int(headers["content-length"]))
+        return Answer(status, body, headers)
 
     async def begun(self) -> tuple[int, dict[str, str]]:
         """Read the first lines of an answer."""
