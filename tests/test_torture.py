@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from torture.__main__ import line, markdown
 from torture.rows import ROWS
+from torture.verdict import Verdict
 
 SEED = 1
 SHORT = [number for number, row in ROWS.items() if row.short]
@@ -24,6 +26,16 @@ def test_the_promise_holds(number: int, tmp_path: Path) -> None:
     verdict = row.run(tmp_path, SEED, row.short, tick)
     assert verdict.faults == [], verdict.counts
     assert done
+
+
+def test_a_report_has_a_line_for_every_row_that_ran_and_no_markup() -> None:
+    bad = Verdict({"acks": 7}, "lost 0", ["lost [1] | 2"], ["it stops"])
+    text = markdown([line(1, 7, bad, 61.0), line(2, 7, Verdict({}, "", []), 59.0)], 120.0)
+    rows = text.splitlines()
+    assert rows[2].startswith(f"| 1 | {ROWS[1].promise} | 7 | acks 7 | lost 0 | 61 | BROKEN, ")
+    assert rows[2].endswith("lost [1] \\| 2, slow: it stops |")
+    assert rows[3].endswith("| holds |")
+    assert rows[-1] == "2 rows in 2 minutes."
 
 
 def test_every_promise_has_a_harness() -> None:
