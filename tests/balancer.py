@@ -33,13 +33,13 @@ class Balancer:
         path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
         assert path, "there is no nginx here: apt-get install nginx-light"
         self._folder = tempfile.TemporaryDirectory(prefix="llr-nginx-")
-        self.host, self.port = host, _free()
+        self.host, self.port = host, free()
         config = Path(self._folder.name) / "nginx.conf"
         config.write_text(self.configuration(places, hashed))
         directives = f"daemon off; master_process off; pid {self._folder.name}/pid;"
         command = [*under, path, "-p", self._folder.name, "-c", str(config), "-g", directives]
         self._process = subprocess.Popen([*command, "-e", "stderr"], stderr=subprocess.DEVNULL)  # noqa: S603
-        while not _listens(self.host, self.port):
+        while not listens(self.host, self.port):
             assert self._process.poll() is None, "nginx does not start"
 
     def configuration(self, places: Sequence[str], hashed: bool) -> str:
@@ -64,13 +64,15 @@ class Balancer:
         self._folder.cleanup()
 
 
-def _free() -> int:
+def free() -> int:
+    """A port of loopback that nobody has."""
     with socket() as some:
         some.bind(("127.0.0.1", 0))
         return int(some.getsockname()[1])
 
 
-def _listens(host: str, port: int) -> bool:
+def listens(host: str, port: int) -> bool:
+    """Whether somebody answers there."""
     try:
         create_connection((host, port), timeout=1).close()
     except OSError:

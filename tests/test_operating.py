@@ -10,6 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from balancer import Balancer
+from caddy import validated
 from starlette.testclient import TestClient
 from typer.main import get_command
 
@@ -103,16 +104,19 @@ def test_what_runs_replicas_is_pinned_and_open_to_this_machine_only() -> None:
             assert source in SCALE["volumes"] or (ROOT / source).exists(), source
 
 
-def test_both_balancers_know_every_replica_and_choose_by_the_session() -> None:
+def test_both_balancers_know_every_replica() -> None:
     for file in ("nginx.conf", "Caddyfile"):
         text = (ROOT / "deploy" / file).read_text()
         assert sorted(set(re.findall(r"replica-\d", text))) == REPLICAS
-        assert "^/v1/sessions/(" in text
 
 
 def test_nginx_takes_the_configuration_that_is_shipped() -> None:
     with Balancer(["127.0.0.1:9"]) as balancer:
         assert balancer.port
+
+
+def test_caddy_takes_the_configuration_that_is_shipped(tmp_path: Path) -> None:
+    assert "Valid configuration" in validated(tmp_path)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
