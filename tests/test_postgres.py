@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
@@ -18,7 +19,8 @@ from service.doctor import main as doctor
 from service.migrate import main as migrate
 from service.settings import Settings
 from service.stores import open_store
-from service.stores.postgres import schema, writing
+from service.stores.postgres import schema, server, writing
+from service.stores.postgres.address import Address
 from service.stores.store import (
     Append,
     Change,
@@ -192,6 +194,37 @@ def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
         finally:
             os.kill(pid, signal.SIGCONT)
         assert known(store, "a").id == a  # on another connection
+
+
+def test_a_host_that_is_gone_without_a_word_leaves_time_for_the_next(url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # nobody takes what comes
+        ports = f"{silent.getsockname()[1]},5432"
+        several = url.replace("host=", "host=127.0.0.1,")
+        with closing(open_store(f"{several}&port={ports}&timeout=0.5")) as store:
+            assert created(store, "a")
+
+
+def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped, settle = list[int](), server.settle
+
+    async def stop(connection: Connection, address: Address) -> None:
+        stopped.append(connection.get_server_pid())
+        os.kill(stopped[-1], signal.SIGSTOP)
+        await settle(connection, address)
+
+    monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.1)
+    monkeypatch.setattr(server, "settle", stop)
+    try:
+        store = open_store(f"{url}&timeout=0.3")  # it tells of no tables yet
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    monkeypatch.setattr(server, "settle", settle)
+    monkeypatch.setattr("service.stores.postgres.line.PAUSE", 0.0)
+    with closing(store):
+        assert created(store, "a")
 
 
 async def _pid(connection: Connection) -> object:

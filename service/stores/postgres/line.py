@@ -6,15 +6,13 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import asyncpg
 from asyncpg import Connection
-from asyncpg import exceptions as pg
-from asyncpg.connect_utils import SessionAttribute
 
 from service.stores.postgres import schema, server
 from service.stores.postgres.address import Address
+from service.stores.postgres.dialling import dial
 from service.stores.postgres.failures import ERRORS, certain, meaning
-from service.stores.store import StoreError, StoreUnavailable
+from service.stores.store import StoreError
 
 log = logging.getLogger("service")
 R = TypeVar("R")
@@ -95,22 +93,9 @@ class Line:
         return connection
 
     async def _opened(self) -> Connection:
-        address = self._address
+        connection = await dial(self._address)
         try:
-            connection = await asyncpg.connect(
-                address.dsn,
-                timeout=min(5.0, address.timeout),
-                server_settings={"application_name": "llr"},
-                target_session_attrs=SessionAttribute.read_write,
-            )
-        except pg.TargetServerAttributeNotMatched as error:
-            raise StoreUnavailable(f"{address.shown}: {server.STANDBY}") from error
-        except (*ERRORS, ValueError) as error:
-            why = str(error) or "no answer in time"
-            raise StoreUnavailable(f"{address.shown} cannot be reached: {why}") from error
-        most = HOUR if address.migrate else address.timeout + GRACE
-        try:
-            await _within(most, connection, self._made_ready(connection))
+            await self._made_ready(connection)
         except BaseException:
             connection.terminate()
             raise
@@ -118,15 +103,21 @@ class Line:
 
     async def _made_ready(self, connection: Connection) -> None:
         address = self._address
+        soon = address.timeout + GRACE
         try:
-            await server.settle(connection, address)
-            await server.trust(connection)
-            await schema.check(connection, address)
-            await server.take(connection, address)
+            await _within(soon, connection, server.meet(connection, address))
+            old = await _within(soon, connection, schema.version(connection, address.schema))
+            if address.migrate and old < schema.KNOWN:
+                await _within(HOUR, connection, schema.migrate(connection, address.schema))
+            await _within(soon, connection, self._entered(connection))
         except StoreError as refusal:
             raise type(refusal)(f"{address.shown} cannot be used: {refusal}") from None
         except ERRORS as error:
             raise meaning(error, f"{address.shown} cannot be used") from error
+
+    async def _entered(self, connection: Connection) -> None:
+        await schema.check(connection, self._address.schema)
+        await server.take(connection, self._address)
 
     def _hang_up(self) -> None:
         if self._connection is not None:

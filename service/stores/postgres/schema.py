@@ -9,7 +9,6 @@ from zlib import crc32
 
 from asyncpg import Connection
 
-from service.stores.postgres.address import Address
 from service.stores.store import StoreError, StoreTooNew
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -90,23 +89,16 @@ async def version(connection: Connection, schema: str) -> int:
     return found
 
 
-async def check(connection: Connection, address: Address) -> None:
-    """See that the tables are of this version, or make them so if the address says it."""
-    if address.migrate:
-        await migrate(connection, address.schema)
-    found = await version(connection, address.schema)
+async def check(connection: Connection, schema: str) -> None:
+    """See that the tables are of this version."""
+    found = await version(connection, schema)
     if found < KNOWN:
         state = f"has the tables of version {found}" if found else "has no tables yet"
         raise StoreError(f"{state}, this service needs version {KNOWN}: run `llr migrate`")
 
 
-async def migrate(connection: Connection, schema: str) -> int:
-    """Bring the tables to this version in one transaction, one process at a time.
-
-    Returns the version they had.
-    """
-    if await version(connection, schema) == KNOWN:
-        return KNOWN
+async def migrate(connection: Connection, schema: str) -> None:
+    """Bring the tables to this version in one transaction, one process at a time."""
     async with connection.transaction():
         await connection.execute(HOUR)
         await connection.execute(
@@ -119,7 +111,6 @@ async def migrate(connection: Connection, schema: str) -> int:
             for statement in statements:
                 await connection.execute(statement)
         await connection.execute(f"UPDATE {schema}.version SET version = {KNOWN}")  # noqa: S608
-    return found
 
 
 async def _start(connection: Connection, schema: str) -> None:

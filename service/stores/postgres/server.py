@@ -38,6 +38,12 @@ def settings(address: Address) -> dict[str, str]:
     }
 
 
+async def meet(connection: Connection, address: Address) -> None:
+    """Say how the connection is to be, and see whom it is with."""
+    await settle(connection, address)
+    await trust(connection)
+
+
 async def settle(connection: Connection, address: Address) -> None:
     """Set all that, by a statement: a pooler would not pass on what is asked at first."""
     wanted = settings(address)
