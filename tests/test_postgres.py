@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 import postgres
 import pytest
 from asyncpg import Connection
+from brokers import free_port
 from postgres import Cluster, tampered
 from starlette.testclient import TestClient
 from stores_contract import created, kinds, known
@@ -19,7 +20,7 @@ from service.doctor import main as doctor
 from service.migrate import main as migrate
 from service.settings import Settings
 from service.stores import open_store
-from service.stores.postgres import schema, server, writing
+from service.stores.postgres import schema, server, statements, writing
 from service.stores.postgres.address import Address
 from service.stores.store import (
     Append,
@@ -229,6 +230,63 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
 
 async def _pid(connection: Connection) -> object:
     return await connection.fetchval("SELECT pg_backend_pid()")
+
+
+def test_a_service_that_stops_within_a_transaction_does_not_keep_its_locks(url: str) -> None:
+    with (
+        closing(open_store(f"{url}&timeout=60")) as stopped,
+        closing(open_store(f"{url}&timeout=5")) as other,
+    ):
+        [a] = created(other, "a")
+        stopped.ask(_lock)  # type: ignore[attr-defined]
+        assert kinds(other.write([Append(a, 0, 1, b"x")])) == "W"
+        assert known(stopped, "a").t == 1  # on another connection
+
+
+async def _lock(connection: Connection) -> None:
+    await connection.execute("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
+
+
+@pytest.mark.parametrize(("soon", "idle"), [(2, "5s"), (4, "1s")])
+def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
+    url: str, monkeypatch: pytest.MonkeyPatch, soon: int, idle: str
+) -> None:
+    numbers, found = statements.numbers, list[str]()
+
+    async def asked(connection: Connection, count: int) -> list[int]:
+        found.append(await connection.fetchval("SHOW idle_in_transaction_session_timeout"))
+        return await numbers(connection, count)
+
+    monkeypatch.setattr(writing, "SOON", soon)
+    monkeypatch.setattr(statements, "numbers", asked)
+    with closing(open_store(f"{url}&timeout=5")) as store:
+        assert kinds(store.write([Create("a", b"{ }")])) == "W"
+        assert found == [idle]
+        alone = store.ask(_idle)  # type: ignore[attr-defined]
+        assert alone == "1s"
+
+
+async def _idle(connection: Connection) -> object:
+    return await connection.fetchval("SHOW idle_in_transaction_session_timeout")
+
+
+def test_the_server_asks_a_silent_service_for_a_sign_of_life(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    port = str(free_port())
+    monkeypatch.setenv("PGPORT", port)
+    cluster = Cluster(listen_addresses="127.0.0.1", port=port)
+    try:
+        url = f"postgresql://llr@127.0.0.1:{port}/postgres?migrate=true"
+        with closing(open_store(url)) as store:
+            assert store.ask(_keepalives) == ["5", "2", "3"]  # type: ignore[attr-defined]
+    finally:
+        cluster.remove()
+
+
+async def _keepalives(connection: Connection) -> list[object]:
+    names = ("idle", "interval", "count")
+    return [await connection.fetchval(f"SHOW tcp_keepalives_{name}") for name in names]
 
 
 def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(

@@ -15,11 +15,6 @@ OF_ONE_CHANGE = (
     pg.IntegrityConstraintViolationError,
     pg.ProgramLimitExceededError,
 )
-OF_THE_SERVER = (
-    pg.OperatorInterventionError,
-    pg.PostgresConnectionError,
-    pg.ReadOnlySQLTransactionError,
-)
 AGAIN = (pg.DeadlockDetectedError, pg.SerializationError)
 """Nothing was stored, and only because somebody else was quicker."""
 

@@ -14,6 +14,13 @@ ABOUT = """SELECT current_setting('server_version_num')::int AS version,
     current_setting('synchronous_commit') AS synchronous_commit"""
 WHOLE_TABLES = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
 """Ways to go through all of a table: plans are made while tables are small, and kept."""
+IDLE = 1.0
+"""Seconds a service may be silent within a transaction, whose locks others wait for."""
+ALIVE = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
+"""Seconds of silence after which the server asks for a sign of life, how often, and how many times.
+
+A host that is gone without a word would else keep its lock for hours.
+"""
 STANDBY = "it is a standby or read-only: name the primary, reads come from there too"
 SET = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s(name, value)"
 NEEDED = {
@@ -25,13 +32,14 @@ NEEDED = {
 
 def settings(address: Address) -> dict[str, str]:
     """How a connection is to be: what it may wait for, where the tables are."""
-    most = f"{int(1000 * address.timeout)}ms"
+    most, idle = (f"{int(1000 * each)}ms" for each in (address.timeout, min(IDLE, address.timeout)))
     return {
         "search_path": address.schema,
         "statement_timeout": most,
         "lock_timeout": most,
-        "idle_in_transaction_session_timeout": most,
+        "idle_in_transaction_session_timeout": idle,
         "tcp_user_timeout": most,
+        **ALIVE,
         "plan_cache_mode": "force_generic_plan",
         **dict.fromkeys(WHOLE_TABLES, "off"),
         "jit": "off",

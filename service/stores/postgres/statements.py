@@ -26,6 +26,9 @@ def _part(columns: str, sql: str) -> Part:
     return Part(tuple((name, kind) for name, kind in pairs), sql)
 
 
+PATIENCE = """SELECT set_config(
+    'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)"""
+"""For one transaction: to the server a service is idle until all of a statement has come."""
 LOCK = "SELECT id, t, stamp FROM sessions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE"
 PARTS = {
     "moves": _part(

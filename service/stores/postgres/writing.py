@@ -32,6 +32,8 @@ LARGEST = 1_000_000_000
 """Bytes of a change: Postgres has no room for 2**30 of them in a value or in a message."""
 TOGETHER = 2**28
 """Bytes of blobs that go into one statement."""
+SOON = 2**20
+"""Bytes that are on their way to the server in no time."""
 ROWS = 2000
 """Entries of a log that are deleted at a time: a log may have millions."""
 TRIES = 4
@@ -102,6 +104,8 @@ async def _in_order(connection: Connection, group: Sequence[Change]) -> list[Res
 
 
 async def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
+    if sum(map(_size, group)) > SOON:
+        await connection.execute(statements.PATIENCE)
     sessions = {change.session for change in group if not isinstance(change, Create)}
     rows = await connection.fetch(statements.LOCK, sorted(sessions))
     return {session: (t, stamp) for session, t, stamp in rows}
