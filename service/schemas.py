@@ -159,6 +159,9 @@ class SessionPage(BaseModel):
 
     sessions: list[SessionRow]
     next: str | None = Field(description="The cursor of the next page, null on the last.")
+    total: int | None = Field(
+        None, description="All sessions there are. Only if asked for with `total`, and no tenant's."
+    )
 
 
 class Answer(Numbers):

@@ -353,7 +353,10 @@ def test_health_version_and_metrics(client: TestClient) -> None:
     create(client)
     client.post(SAMPLES, json={"x": [1, 2], "y": 1})
     assert client.get("/livez").json() == {"status": "ok"}
-    assert client.get("/readyz").json() == {"status": "ok", "sessions": 1}
+    assert client.get("/readyz").json() == {"status": "ok"}
+    page = client.get("/v1/sessions", params={"total": True}).json()
+    assert (page["total"], len(page["sessions"])) == (1, 1)
+    assert "total" not in client.get("/v1/sessions").json()
     assert "fsynced" in client.get("/version").json()["ack"]
     text = client.get("/metrics").text
     assert "llr_samples_total 1.0" in text

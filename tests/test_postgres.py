@@ -59,7 +59,7 @@ def test_a_service_of_postgres_goes_on_after_a_restart(url: str) -> None:
                 path = f"/v1/sessions/demo/samples?producer=p&seq={seq}"
                 assert client.post(path, json=body).json()["t"] == seq + 1
             assert client.post(path, json=body).json()["duplicate"]
-            assert client.get("/readyz").json()["sessions"] == 1
+            assert client.get("/v1/sessions?total=true").json()["total"] == 1
             assert "flushed" in client.get("/version").json()["ack"]
 
 

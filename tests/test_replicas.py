@@ -126,6 +126,23 @@ def test_a_read_waits_for_what_is_stored_and_was_told_by_the_other(
         assert sent.result().json()["accepted"] == 1
 
 
+def test_readiness_does_not_wait_for_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Held()
+    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    with TestClient(App(Settings(store="memory:"))) as client, ThreadPoolExecutor() as threads:
+        client.put(DEMO, json=GAUSSIAN)
+        store.let_go.clear()
+        store.stored.clear()
+        sent = threads.submit(learn, client, 1.0)
+        assert store.stored.wait(20)
+        ready = threads.submit(client.get, "/readyz")
+        try:
+            assert ready.result(timeout=10).status_code == 200
+        finally:
+            store.let_go.set()
+        assert sent.result().json()["t"] == 1
+
+
 def test_a_producer_may_change_from_one_to_the_other(pair: Pair) -> None:
     learn(pair.here, 1.0, 2.0, producer="p", seq=0)
     answer = learn(pair.there, 3.0, producer="p", seq=2)

@@ -135,7 +135,8 @@ def test_what_tenants_share_holds_nothing_of_others(client: TestClient) -> None:
         answer = client.get(route.split()[1], headers=of("acme"))
         assert answer.status_code == 200
         assert not re.search("rival|demo|acme2", answer.text)
-    assert client.get("/readyz").json() == {"status": "ok"}
+    assert "total" not in client.get("/v1/sessions?total=true", headers=of("acme")).json()
+    assert client.get("/v1/sessions?total=true", headers=of("boss")).json()["total"] > 1
 
 
 def naming(app: App) -> dict[str, list[str]]:

@@ -19,8 +19,8 @@ export async function find(api, { filter, cursor, size, signal }) {
 
 /** How many sessions there are in all, null if that is not known. */
 export async function howMany(api, signal) {
-  const { sessions } = await api.get("/readyz", { signal }).catch(() => ({ sessions: null }));
-  return sessions;
+  const { total } = await api.get("/v1/sessions?limit=1&total=true", { signal }).catch(() => ({}));
+  return total ?? null;
 }
 
 function page(api, cursor, limit, signal) {

@@ -12,7 +12,7 @@ import { Rows } from "./rows.js";
 import { Trends } from "./trends.js";
 import { welcome } from "./welcome.js";
 
-const [SIZE, EVERY] = [25, 1500];
+const [SIZE, EVERY, COUNT_EVERY] = [25, 1500, 30000];
 
 /** The page at `#/`. */
 export function listPage(here) {
@@ -25,6 +25,7 @@ class ListPage {
   #cursor = "";
   #filter = "";
   #next = null;
+  #counted = { total: null, at: -Infinity };
 
   constructor(here) {
     this.here = here;
@@ -68,10 +69,19 @@ class ListPage {
   async #read(signal) {
     const { api } = this.here;
     const asked = { filter: this.#filter, cursor: this.#cursor, size: SIZE, signal };
-    const [found, total] = await Promise.all([find(api, asked), howMany(api, signal)]);
+    const [found, total] = await Promise.all([find(api, asked), this.#howMany(signal)]);
     this.#show(found, total);
     const { sessions } = found;
     await this.trends.follow(sessions, signal, () => this.rows.show(sessions, this.trends));
+  }
+
+  /** Not asked for with every page: to count many sessions takes the store its time. */
+  async #howMany(signal) {
+    const at = performance.now();
+    if (at - this.#counted.at < COUNT_EVERY) return this.#counted.total;
+    const total = await howMany(this.here.api, signal);
+    if (total !== null) this.#counted = { total, at };
+    return total;
   }
 
   #show({ sessions, next }, total) {

@@ -13,6 +13,8 @@ from service.sessions.present import settled
 from service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
+"""What the list does not tell of a session that is not in memory."""
 
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
@@ -24,12 +26,18 @@ async def create(name: Name, config: SessionConfig, here: Here, response: Respon
     return answers.of_state(session)
 
 
-@router.get("", response_model=SessionPage, operation_id="listSessions")
+@router.get(
+    "",
+    response_model=SessionPage,
+    response_model_exclude_unset=True,
+    operation_id="listSessions",
+)
 async def listed(
     here: Here,
     caller: Caller,
     limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
     cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
+    total: Annotated[bool, Query(description="Adds the number of all sessions.")] = False,
 ) -> Any:
     """Sessions in the order of their names, a page at a time."""
     rows = await here.sessions.list(cursor, limit + 1, caller.prefix)
@@ -41,8 +49,10 @@ async def listed(
         else:
             config = from_json(row.config)
             named = {key: config[key] for key in ("model", "algorithm", "dim")}
-            sessions.append({"name": row.name, "t": row.t} | named)
-    return {"sessions": sessions, "next": rows[limit - 1].name if len(rows) > limit else None}
+            sessions.append({"name": row.name, "t": row.t} | named | UNKNOWN)
+    counted = {"total": await here.sessions.count()} if total and not caller.prefix else {}
+    after = rows[limit - 1].name if len(rows) > limit else None
+    return {"sessions": sessions, "next": after} | counted
 
 
 @router.get(

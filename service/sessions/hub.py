@@ -162,9 +162,13 @@ class Hub:
         rows = await told(self.shards.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
-    async def ready(self) -> int:
-        """Ask the store for its number of sessions, which shows that it answers."""
+    async def count(self) -> int:
+        """How many sessions there are."""
         return await told(self.shards.count())
+
+    async def ready(self) -> None:
+        """See that the store answers: at least one of its databases, if there are several."""
+        await told(self.shards.ready())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""

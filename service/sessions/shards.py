@@ -25,6 +25,13 @@ class Shard(NamedTuple):
     committer: Committer
     heads: Heads | None
 
+    async def answers(self) -> None:
+        """Return when it answers, by the shortest way to it. Raises a `StoreError`."""
+        if self.heads is not None:
+            await self.heads.of("")
+        else:
+            await self.committer.call(lambda store: store.list("", 1)).wait()
+
 
 class Shards:
     """All databases of a store, in the order of its list."""
@@ -47,14 +54,23 @@ class Shards:
         return [*islice(merge(*pages, key=attrgetter("name")), limit)]
 
     async def count(self) -> int:
-        """How many sessions the databases have that answer. Raises if none does."""
-        asked = self._ask(lambda store: store.count())
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        counts = [answer for answer in answers if isinstance(answer, int)]
-        for failure in (each for each in answers if isinstance(each, BaseException)):
-            if not counts or not isinstance(failure, StoreError):
-                raise failure
-        return sum(counts)
+        """How many sessions there are in all databases. It takes the longer the more there are."""
+        return sum(await asyncio.gather(*self._ask(lambda store: store.count())))
+
+    async def ready(self) -> None:
+        """Return as soon as one of the databases answers. Raises a `StoreError` if none does."""
+        asked = [asyncio.ensure_future(shard.answers()) for shard in self._shards]
+        failure = StoreError("there is no database")
+        try:
+            for answer in asyncio.as_completed(asked):
+                try:
+                    return await answer
+                except StoreError as one:
+                    failure = one
+            raise failure
+        finally:
+            for each in asked:
+                each.cancel()
 
     async def copy(self) -> BinaryIO | None:
         """A copy of the store as it is now, None if it is copied by other means."""
