@@ -73,13 +73,53 @@ def test_a_list_in_another_order_or_of_another_length_is_refused(three: str) -> 
     for store, names in zip(open_stores(three), _by_place(), strict=True):
         created(store, *names)
         store.close()
-    for wrong in (named[::-1], named[:2], [named[1], named[0], named[2]]):
-        with pytest.raises(StoreError, match=r"session s\d\d is in database .*migrate-store"):
+    swapped = [named[1], named[0], named[2]]
+    for wrong in (named[::-1], named[:2], named[:1], named[1:2], swapped):
+        with pytest.raises(StoreError, match=r"it is database \d of 3, not .*migrate-store"):
             open_stores(",".join(wrong))
         with pytest.raises(StoreError), TestClient(App(Settings(store=",".join(wrong)))):
             pass
     with pytest.raises(StoreError, match="twice"):
         open_stores(f"{named[0]},{named[0]}")
+
+
+def test_a_database_that_knows_no_place_is_looked_through(three: str) -> None:
+    named = urls(three)
+    for url, names in zip(named, _by_place(), strict=True):
+        with closing(open_store(url)) as store:  # by itself, of no list
+            created(store, *names)
+    with pytest.raises(StoreError, match=r"session s\d\d is in database .*migrate-store"):
+        open_stores(",".join(named[::-1]))
+    for store in open_stores(three):
+        store.close()
+
+
+def test_databases_without_sessions_may_come_in_any_list(three: str) -> None:
+    for order in (three, ",".join(urls(three)[::-1]), *urls(three)):
+        for store in open_stores(order):
+            store.close()
+
+
+def test_another_list_is_noticed_when_a_database_comes_that_was_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("service.stores.postgres.line.PAUSE", 0.0)
+    cluster = postgres.mortal()
+    several = [cluster.url(schema=name, migrate="true") for name in ("one", "two")]
+    there = next(name for name in NAMES if place(name, 2) == 1)
+    with TestClient(App(Settings(store=",".join(several)))) as client:
+        assert client.put(f"/v1/sessions/{there}", json={"model": "gaussian"}).is_success
+    cluster.stop()
+    try:
+        with TestClient(App(Settings(store=several[1]))) as client:
+            cluster.start()
+            with closing(open_store(several[1])) as store:
+                assert store.load(there)  # it is back
+            assert client.put("/v1/sessions/new", json={"model": "gaussian"}).status_code == 503
+            assert client.get("/readyz").status_code == 503
+    finally:
+        cluster.stop()
+        cluster.start()
 
 
 def _by_place() -> list[list[str]]:

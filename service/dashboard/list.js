@@ -69,8 +69,8 @@ class ListPage {
   async #read(signal) {
     const { api } = this.here;
     const asked = { filter: this.#filter, cursor: this.#cursor, size: SIZE, signal };
-    const [found, total] = await Promise.all([find(api, asked), this.#howMany(signal)]);
-    this.#show(found, total);
+    const found = await find(api, asked);
+    this.#show(found, await this.#howMany(signal));
     const { sessions } = found;
     await this.trends.follow(sessions, signal, () => this.rows.show(sessions, this.trends));
   }

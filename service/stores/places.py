@@ -1,18 +1,23 @@
 """Which of several databases a session is in.
 
 A list of URLs is one store: each name has its place in the list, by a hash. So the list keeps its
-length and its order; `llr migrate-store` moves all sessions to another one. Any other list has most
-names in other places, so that it is noticed.
+length and its order; `llr migrate-store` moves all sessions to another one. Each database remembers
+which place it is, so that any other list is noticed.
 """
 
 import re
+from collections.abc import Iterable
 from hashlib import blake2b
 
-from service.stores.store import Store, StoreError, StoreUnavailable
+from service.stores.store import Placed, Seat, Store, StoreError
 
 _BETWEEN = re.compile(r",(?=[a-z]+:)")
 LOOK = 1000
-"""Sessions of each database that are looked at."""
+"""Sessions that are looked at of a database that knows no place."""
+ANOTHER = (
+    "the list of databases is not the one its sessions were stored by."
+    " Put it back, or move all sessions to another list with `llr migrate-store`"
+)
 
 
 def urls(store: str) -> list[str]:
@@ -47,17 +52,27 @@ def place(name: str, places: int) -> int:
 
 
 def in_place(store: Store, at: int, places: int) -> None:
-    """See that the sessions of a store are where they should be, as far as it can be asked.
+    """See that a store is this place of a list, and will be whenever it is reached anew.
 
-    Raises `StoreError` if the list they were stored by was another one.
+    Raises `StoreError` if the list its sessions were stored by was another one.
     """
-    try:
-        some = store.list("", LOOK) if places > 1 else []
-    except StoreUnavailable:
-        return
-    for name in (row.name for row in some if place(row.name, places) != at):
-        raise StoreError(
-            f"session {name} is in database {at + 1} of {places}, its place is"
-            f" {place(name, places) + 1}: the list of databases is not the one it was stored by."
-            " Put it back, or move all sessions to another list with `llr migrate-store`"
-        )
+    if isinstance(store, Placed):
+        store.take_place(Seat(at, places))
+
+
+def check_seat(found: Seat | None, seat: Seat) -> None:
+    """Raise `StoreError` unless a store that has sessions is the place it was."""
+    if found is not None and found != seat:
+        was, now = (f"{each.at + 1} of {each.places}" for each in (found, seat))
+        raise StoreError(f"it is database {was}, not {now}: {ANOTHER}")
+
+
+def check_names(names: Iterable[str], seat: Seat) -> None:
+    """Raise `StoreError` unless the sessions of a store that knows no place are in this one."""
+    for name in names:
+        there = place(name, seat.places)
+        if there != seat.at:
+            raise StoreError(
+                f"session {name} is in database {seat.at + 1} of {seat.places}, its place is"
+                f" {there + 1}: {ANOTHER}"
+            )

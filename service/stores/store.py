@@ -270,6 +270,25 @@ class Copied(Store, Protocol):
         ...
 
 
+class Seat(NamedTuple):
+    """Which place of a list of stores one of them is: `at`, from 0 on, of so many `places`."""
+
+    at: int
+    places: int
+
+
+@runtime_checkable
+class Placed(Store, Protocol):
+    """A store that remembers which place of which list it is."""
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place, now or as soon as it can be reached, unless it has another's sessions.
+
+        Raises `StoreError` then; a store that could not be reached does at every later call.
+        """
+        ...
+
+
 @runtime_checkable
 class Shared(Store, Protocol):
     """A store that other processes change too: it keeps fences, and tells them."""

@@ -1,12 +1,13 @@
 """The engine: the store's methods, each a piece of work on the line to the database."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 from asyncpg import Connection
 
-from service.stores.postgres import reading, writing
+from service.stores.postgres import reading, seating, writing
 from service.stores.postgres.address import Address, address
 from service.stores.postgres.line import Line
 from service.stores.store import (
@@ -16,6 +17,7 @@ from service.stores.store import (
     Entry,
     Head,
     Listed,
+    Seat,
     Stored,
     StoreUnavailable,
     Written,
@@ -47,6 +49,12 @@ class Postgres:
     def at(cls, url: str) -> "Postgres":
         """The store a URL names."""
         return cls(address(url))
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place of a list, now and whenever it connects. Raises `StoreError`."""
+        self._line.seat = seat
+        with suppress(StoreUnavailable):  # it may come
+            self.ask(partial(seating.take, seat=seat))
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from asyncpg import Connection
 
-from service.stores.postgres import schema, server
+from service.stores.postgres import schema, seating, server
 from service.stores.postgres.address import Address
 from service.stores.postgres.dialling import dial
 from service.stores.postgres.failures import ERRORS, certain, meaning
-from service.stores.store import StoreError
+from service.stores.store import Seat, StoreError
 
 log = logging.getLogger("service")
 R = TypeVar("R")
@@ -29,9 +29,14 @@ GRACE = 2.0
 
 
 class Line:
-    """A connection that comes back by itself. Used by one thread at a time."""
+    """A connection that comes back by itself. Used by one thread at a time.
+
+    Attributes:
+        seat: which place of a list the database has to be, None if that does not matter.
+    """
 
     def __init__(self, address: Address) -> None:
+        self.seat: Seat | None = None
         self._address = address
         self._loop = asyncio.new_event_loop()
         self._connection: Connection | None = None
@@ -118,6 +123,8 @@ class Line:
     async def _entered(self, connection: Connection) -> None:
         await schema.check(connection, self._address.schema)
         await server.take(connection, self._address)
+        if self.seat is not None:
+            await seating.take(connection, self.seat)
 
     def _hang_up(self) -> None:
         if self._connection is not None:

@@ -60,6 +60,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE log ALTER blob SET STORAGE EXTERNAL",
         "ALTER TABLE kept ALTER blob SET STORAGE EXTERNAL",
     ),
+    (
+        """CREATE TABLE place (
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
+            at bigint NOT NULL,
+            places bigint NOT NULL
+        )""",
+    ),
 )
 """Statements that lead from each version to the next; version 0 is a database without tables."""
 

@@ -18,6 +18,7 @@ from service.stores.store import (
     Conflict,
     Entry,
     Listed,
+    Seat,
     Stored,
     StoreError,
     StoreUnavailable,
@@ -51,6 +52,11 @@ class SQLite:
         if path == url or not path or "\0" in path:
             raise StoreError(f"{url!a}: the URL of a file is sqlite:///path or sqlite:////path")
         return cls(path)
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place of a list. Raises `StoreError` if its sessions are another's."""
+        with self._ready(self.path) as file:
+            file.take_place(seat)
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""

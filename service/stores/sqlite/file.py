@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from service.stores.sqlite import seating
 from service.stores.sqlite.acked import Acked, count, counted
 from service.stores.sqlite.changes import Result
 from service.stores.sqlite.connection import Connect, Connection
@@ -13,7 +14,7 @@ from service.stores.sqlite.discarding import go_on
 from service.stores.sqlite.failures import ERRORS, at_opening, code
 from service.stores.sqlite.groups import UNFIT, DamageError, of_one_change, one_by_one, together
 from service.stores.sqlite.opening import opened
-from service.stores.store import Change, Conflict, Damaged, Delete, StoreError, Written
+from service.stores.store import Change, Conflict, Damaged, Delete, Seat, StoreError, Written
 
 FEW = 8
 
@@ -50,6 +51,20 @@ class File:
             return results
         except BaseException as error:
             # Without room the mark of a commit cannot have been written: no doubt.
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place of a list, durably. Raises `StoreError` if its sessions are another's."""
+        if not seating.to_take(self.db, seat):
+            return
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self.db.execute(seating.TAKE, seat)
+            self._commit()
+        except BaseException as error:
             self.sure = code(error) == sqlite3.SQLITE_FULL
             raise
         finally:

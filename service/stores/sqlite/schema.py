@@ -78,6 +78,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE snapshots ADD COLUMN retained_bytes INTEGER NOT NULL DEFAULT 0",
         "CREATE TABLE discarded (session INTEGER PRIMARY KEY)",
     ),
+    (
+        """CREATE TABLE place (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            at INTEGER NOT NULL,
+            places INTEGER NOT NULL
+        )""",
+    ),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 
