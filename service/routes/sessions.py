@@ -1,5 +1,6 @@
 """Sessions: create, list, look at, delete."""
 
+from asyncio import gather
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -9,7 +10,7 @@ from service import answers
 from service.context import Caller, Here, Name, Named
 from service.schemas import ProducerState, SessionPage, SessionState
 from service.sessions.config import SessionConfig
-from service.sessions.present import settled
+from service.sessions.present import as_listed, settled
 from service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -41,10 +42,10 @@ async def listed(
 ) -> Any:
     """Sessions in the order of their names, a page at a time."""
     rows = await here.sessions.list(cursor, limit + 1, caller.prefix)
+    copies = await gather(*(as_listed(here.sessions, row) for row in rows[:limit]))
     sessions = []
-    for row in rows[:limit]:
-        loaded = here.sessions.peek(row.name)
-        if loaded is not None and (not here.sessions.shared or loaded.journal.knows(row.stamp)):
+    for row, loaded in zip(rows, copies, strict=False):
+        if loaded is not None:
             sessions.append(answers.of_state(loaded, theta=None))
         else:
             config = from_json(row.config)

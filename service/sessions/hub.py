@@ -91,12 +91,16 @@ class Hub:
         return self.shards.shared
 
     async def stale(self, session: Session) -> bool:
-        """Whether a copy is behind the store; it is dropped then. The store is asked if shared."""
+        """Whether a copy is not as the store is; it is dropped then. The store is asked if shared.
+
+        It is behind if others changed the session, and ahead if the store lost what it had.
+        """
         heads = self.shards.heads(session.name)
         if heads is None:
             return False
+        since = session.journal.stored
         head = await told(heads.of(session.name))
-        if head and head.session == session.id and session.journal.knows(head.stamp):
+        if head and head.session == session.id and session.journal.knows(head.stamp, since):
             await session.journal.heard(head.stamp)  # others may have told somebody already
             return session.gone
         self._drop(session)

@@ -44,13 +44,24 @@ class Journal:
         """Bytes of samples in the log since the last snapshot."""
         return self._tail
 
-    def knows(self, stamp: int) -> bool:
-        """Whether the copy holds all there is if this is the stamp of the session's last change.
+    @property
+    def stored(self) -> int:
+        """The stamp of the last change that is known to be stored."""
+        return self._start if self._heard == self._first else self._heard
 
-        That is so for the change it was loaded after and for its own: what it wrote was stored
-        only if nothing of others came between.
+    def knows(self, stamp: int, since: int) -> bool:
+        """Whether the copy is the session if this is the stamp of its last change.
+
+        That is so for what was `stored` when the store was asked, and for what this copy wrote
+        after it: that was stored only if nothing of others came between. An earlier change of its
+        own is no good: the store has lost what followed it.
+
+        Args:
+            stamp: what the store said.
+            since: `stored`, before it was asked.
         """
-        return stamp == self._start or self._first < stamp <= self._own
+        before = self._first if since == self._start else since
+        return stamp == since or before < stamp <= self._own
 
     def hear(self) -> None:
         """The first change of which that was not known is stored."""

@@ -2,8 +2,9 @@
 
 A copy in memory is a guess. What it wrote proves itself: the store refuses what does not follow its
 last change. Whatever else is answered, a state, a duplicate, a refusal, holds only if the copy is
-not behind the store, so the store is asked. If it is, the copy is dropped, the session loaded, and
-the work done again, inside the same request. A store that one process has for itself is not asked.
+not behind the store, nor ahead of one that lost something, so the store is asked. If it is, the
+copy is dropped, the session loaded, and the work done again, inside the same request. A store that
+one process has for itself is not asked.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from service.sessions.actor import Session
 from service.sessions.batch import Learnt
 from service.sessions.hub import Hub
 from service.sessions.waiting import Moved
+from service.stores.store import Listed
 
 R = TypeVar("R")
 
@@ -38,6 +40,14 @@ async def fresh(hub: Hub, name: str) -> Session:
             return session
         await pause(attempt)
     raise Moved
+
+
+async def as_listed(hub: Hub, row: Listed) -> Session | None:
+    """The copy of a session that a list has, not older than the list; None if there is none."""
+    session = hub.peek(row.name)
+    if session is None or session.journal.stored == row.stamp:
+        return session
+    return None if await hub.stale(session) else session
 
 
 async def settled(hub: Hub, session: Session) -> Session:
