@@ -1,13 +1,11 @@
-"""What can follow what, and what may never be."""
+"""What can follow what."""
 
 from collections.abc import Iterator
 
+from .copies import load, stale
+from .promises import check, check_answer, check_stored
 from .rules import Bounds, Rules
-from .world import START, Change, Copy, Producer, Replica, Sample, World
-
-
-class BrokenError(Exception):
-    """A promise was broken."""
+from .world import CREATED, GONE, Change, Producer, Replica, Sample, Stamp, State, World
 
 
 class Model:
@@ -16,7 +14,7 @@ class Model:
     def __init__(self, rules: Rules, bounds: Bounds) -> None:
         self.rules, self.bounds = rules, bounds
         none = tuple(Producer() for _ in bounds.samples)
-        self.start = World(START, (), (Replica(),) * bounds.replicas, none)
+        self.start = World((CREATED, 0), (), (Replica(),) * bounds.replicas, none)
 
     def next(self, world: World) -> Iterator[World]:
         """Every world that is one step away."""
@@ -31,17 +29,19 @@ class Model:
             if world.crashes < self.bounds.crashes and replica != Replica(given=replica.given):
                 yield self._crash(world, place)
         for place, changes in enumerate(world.late):
-            rest = (*world.late[:place], changes[1:], *world.late[place + 1 :])
-            left = tuple(some for some in rest if some)
-            yield self._store(world, changes[0])[0]._replace(late=left)
+            left = world._replace(late=(*world.late[:place], *world.late[place + 1 :]))
+            yield self._store(left.later(changes[1:]), changes[0])[0]
+        yield from self._delete(world)
+        yield from self._lose(world)
 
     def _send(self, world: World) -> Iterator[World]:
         """A producer sends its next sample, or gives up waiting and sends it again."""
+        most = self._first(world) + self.bounds.sends
         for who, (acked, sends) in enumerate(world.producers):
-            if acked < self.bounds.samples[who] and sends < self.bounds.sends:
+            if acked < self.bounds.samples[who] and sends < most:
                 for place, replica in enumerate(world.replicas):
                     mail = replica.mail | {((who, acked), sends + 1)}
-                    sent = self._producer(world, who, Producer(acked, sends + 1))
+                    sent = world.of(who, Producer(acked, sends + 1))
                     yield sent.at(place, replica._replace(mail=mail))
 
     def _take(self, world: World, place: int, request: tuple[Sample, int]) -> World:
@@ -49,9 +49,11 @@ class Model:
         replica = world.replicas[place]
         replica = replica._replace(mail=replica.mail - {request})
         sample, send = request
-        copy = replica.copy or self._load(world, replica.given)
+        if replica.copy is None and world.stamp == GONE:
+            return world.at(place, replica)  # there is no such session
+        copy = replica.copy or load(world, replica.given, self.rules)
         known = sample in copy.ahead and self.rules.dedupe
-        if known and not self._behind(world, copy):
+        if known and not stale(world, copy, self.rules):
             if copy.shown != copy.ahead and self.rules.ack == "after":  # what it has is not stored
                 return world.at(place, replica._replace(copy=copy, mail=replica.mail | {request}))
             return self._ack(world.at(place, replica._replace(copy=copy)), sample, send, copy.ahead)
@@ -65,9 +67,10 @@ class Model:
     ) -> World:
         copy = replica.copy
         assert copy is not None
-        stamp, after = (place, replica.given + 1), (*copy.ahead, sample)
+        number = replica.given if self.rules.unique or copy.last[0] == place else copy.born
+        stamp, after = (place, number + 1), (*copy.ahead, sample)
         whole = len(after) > 1  # a snapshot stands for all before it
-        change = Change(copy.last, stamp, sample, after, send, copy.born, whole)
+        change = Change(copy.last, stamp, sample, after, send, copy.born, whole, copy.session)
         shown = after if self.rules.publish == "before" else copy.shown
         copy = copy._replace(last=stamp, ahead=after, shown=shown)
         queue = (*replica.queue, change)
@@ -75,19 +78,22 @@ class Model:
         return self._ack(world, sample, send, None) if self.rules.ack == "before" else world
 
     def _arrive(self, world: World, place: int) -> Iterator[World]:
-        """The first change of a replica reaches the store, or its connection breaks."""
+        """The first change of a replica reaches the store, or the line breaks under the first few.
+
+        Those may be stored at once, later or never.
+        """
         replica = world.replicas[place]
-        change, queue = replica.queue[0], replica.queue[1:]
-
-        def heard(world: World, outcome: str) -> World:
-            told = (*replica.told, (change, outcome))
-            return world.at(place, replica._replace(queue=queue, told=told))
-
+        change, *rest = replica.queue
         stored, outcome = self._store(world, change)
-        yield heard(stored, outcome)
-        if world.breaks < self.bounds.breaks:
-            yield heard(world._replace(breaks=world.breaks + 1), "unknown")
-            yield heard(stored._replace(breaks=world.breaks + 1), "unknown")
+        told = (*replica.told, (change, outcome))
+        yield stored.at(place, replica._replace(queue=tuple(rest), told=told))
+        if world.breaks == self.bounds.breaks:
+            return
+        for n in range(1, len(replica.queue) + 1):
+            sent, rest = replica.queue[:n], [*replica.queue[n:]]
+            told = (*replica.told, *((one, "unknown") for one in sent))
+            cut = world.at(place, replica._replace(queue=tuple(rest), told=told)).later(sent)
+            yield cut._replace(breaks=world.breaks + 1)
 
     def _store(self, world: World, change: Change) -> tuple[World, str]:
         fits = {
@@ -95,10 +101,12 @@ class Model:
             "t": len(change.after) - 1 == len(world.stored),
             "nothing": True,
         }
-        if not fits[self.rules.fence]:
+        if not fits[self.rules.fence] or world.stamp == GONE:
             return world, "conflict"
+        check_stored(world, change)
         stored = change.after if change.whole else (*world.stored, change.sample)
-        return world._replace(stamp=change.stamp, stored=stored), "written"
+        past = (*world.past, world.stamp) if world.losses < self.bounds.losses else ()
+        return world._replace(stamp=change.stamp, stored=stored, past=past), "written"
 
     def _hear(self, world: World, place: int) -> World:
         """A replica learns what became of a change."""
@@ -108,7 +116,8 @@ class Model:
         same = copy is not None and copy.born == change.copy
         if outcome == "written":
             if copy is not None and same and len(change.after) > len(copy.shown):
-                replica = replica._replace(copy=copy._replace(shown=change.after))
+                copy = copy._replace(shown=change.after, heard=change.stamp[1])
+                replica = replica._replace(copy=copy)
             return self._ack(world.at(place, replica), change.sample, change.send, change.after)
         replica = replica._replace(copy=None if same else copy)
         if outcome == "conflict":  # nothing was stored: the same request, on the next copy
@@ -119,62 +128,42 @@ class Model:
     def _crash(self, world: World, place: int) -> World:
         """All is gone but what was sent: that may still arrive, or not."""
         replica = world.replicas[place]
-        late = (*world.late, replica.queue) if replica.queue else world.late
-        empty = Replica(given=replica.given)
-        return world.at(place, empty)._replace(late=late, crashes=world.crashes + 1)
+        empty = world.at(place, Replica(given=replica.given)).later(replica.queue)
+        return empty._replace(crashes=world.crashes + 1)
 
-    def _load(self, world: World, born: int) -> Copy:
-        return Copy(born, world.stamp, world.stamp, world.stored, world.stored)
+    def _delete(self, world: World) -> Iterator[World]:
+        """Somebody deletes the session, or creates it again."""
+        if world.stamp == GONE:
+            again = world.session if self.rules.told_apart else 0
+            yield world._replace(stamp=(CREATED, again))
+        elif world.session < self.bounds.deletes:
+            gone = world._replace(session=world.session + 1)
+            yield self._go_back(gone, GONE, (), ())
 
-    def _behind(self, world: World, copy: Copy) -> bool:
-        """Whether the store has a change that this copy has not."""
-        return world.stamp != copy.loaded and not self._own(world, copy)
+    def _lose(self, world: World) -> Iterator[World]:
+        """The store is what it was before; its producers go on from there."""
+        for t, stamp in enumerate(world.past):
+            lost = world._replace(losses=world.losses + 1)
+            yield self._go_back(lost, stamp, world.stored[:t], world.past[:t])
 
-    def _own(self, world: World, copy: Copy) -> bool:
-        """Whether the last change in the store is one of this copy's."""
-        (place, number), (last, highest) = world.stamp, copy.last
-        return place == last and copy.born < number <= highest
+    def _go_back(self, world: World, stamp: Stamp, stored: State, past: tuple[Stamp, ...]) -> World:
+        again = tuple(
+            Producer(min(acked, sum(one == who for one, _ in stored)), self._first(world))
+            for who, (acked, _) in enumerate(world.producers)
+        )
+        return world._replace(stamp=stamp, stored=stored, past=past, producers=again)
 
-    def _producer(self, world: World, who: int, producer: Producer) -> World:
-        all_ = (*world.producers[:who], producer, *world.producers[who + 1 :])
-        return world._replace(producers=all_)
-
-    def _ack(
-        self, world: World, sample: Sample, send: int, state: tuple[Sample, ...] | None
-    ) -> World:
+    def _ack(self, world: World, sample: Sample, send: int, state: State | None) -> World:
         """A producer hears that its sample is learnt, if it still listens, and what that made."""
         (who, number), producer = sample, world.producers[sample[0]]
         if (producer.acked, producer.sends) != (number, send):
             return world
-        if state is not None and state != world.stored[: len(state)]:
-            raise BrokenError(f"the answer {state} is no replay of {world.stored}")
-        return self._producer(world, who, Producer(number + 1, 0))
+        check_answer(world, state, sample)
+        return world.of(who, Producer(number + 1, self._first(world)))
 
-    def check(self, world: World) -> None:
-        """Raise if a promise is broken in this world."""
-        for who, producer in enumerate(world.producers):
-            there = [number for one, number in world.stored if one == who]
-            if there != sorted(set(there)):
-                raise BrokenError(f"applied twice or out of order: {world.stored}")
-            if there != [*range(len(there))] or len(there) < producer.acked:
-                raise BrokenError(f"acknowledged {producer.acked} of {who}, there are {there}")
-        for replica in world.replicas:
-            if replica.copy is not None:
-                self._check_read(world, replica, replica.copy)
-
-    def _check_read(self, world: World, replica: Replica, copy: Copy) -> None:
-        """What this replica would show now: nothing that is not stored, all that was acked."""
-        if copy.shown != world.stored[: len(copy.shown)] and not self._behind(world, copy):
-            raise BrokenError(f"shown {copy.shown}, stored {world.stored}")
-        asked = self.rules.read != "nothing"
-        if asked and self._behind(world, copy):
-            return  # it is loaded first
-        waits = any(change.copy == copy.born for change, _ in replica.told)
-        if self.rules.read == "waited" and waits and self._own(world, copy):
-            return
-        for who, producer in enumerate(world.producers):
-            if sum(one == who for one, _ in copy.shown) < producer.acked:
-                raise BrokenError(f"shown {copy.shown} after {producer.acked} acks of {who}")
+    def _first(self, world: World) -> int:
+        """The number before that of the first try to send a sample, another one in each era."""
+        return (self.bounds.sends + 1) * world.era
 
 
 def search(rules: Rules, bounds: Bounds) -> int:
@@ -184,7 +173,7 @@ def search(rules: Rules, bounds: Bounds) -> int:
     while layer:
         following: list[World] = []
         for world in layer:
-            model.check(world)
+            check(world, rules)
             for one in model.next(world):
                 if one not in seen:
                     seen.add(one)
