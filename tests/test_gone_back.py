@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from service.app import App
 from service.settings import Settings
-from service.stores.store import Head, Stored
+from service.stores.store import Change, Conflict, Create, Delete, Head, Stored, Written
 
 DEMO = "/v1/sessions/demo"
 GAUSSIAN = {"model": "gaussian", "algorithm": "sg/ag"}
@@ -134,3 +134,26 @@ def test_what_was_stored_while_the_store_was_asked_costs_no_reload(served: Serve
         store.let_go.set()
         assert read.result().json()["t"] == 2
     assert store.loads == loads
+
+
+class Vanishing(SharedMemory):
+    """A store in which a session that was in the way of another is gone when it is looked for."""
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        results = super().write(group)
+        taken = [one for one, is_ in zip(group, results, strict=True) if isinstance(is_, Conflict)]
+        for create in (one for one in taken if isinstance(one, Create)):
+            super().write([Delete(self._ids[create.name])])
+        return results
+
+
+def test_what_is_in_the_way_and_gone_at_once_does_not_keep_a_session_from_being_created(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = Vanishing()
+    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    with TestClient(App(Settings(store="memory:"))) as client:
+        for name in ("demo", "twin"):
+            store.write([Create(name, b"{}", stamp=1)])
+        assert client.put(DEMO, json=GAUSSIAN).status_code == 201
+        assert client.post(f"{DEMO}/fork", json={"name": "twin"}).status_code == 201

@@ -20,7 +20,7 @@ from service.app import App
 from service.codec import decode_query
 from service.options import MIB
 from service.sessions.config import SessionConfig
-from service.sessions.present import TRIES
+from service.sessions.waiting import TRIES
 from service.settings import Settings
 from service.stores.memory import Memory
 from service.stores.store import (

@@ -15,9 +15,9 @@ from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt, Pending
 from service.sessions.hub import Hub
-from service.sessions.present import TRIES, outdated, pause, stored, upon
+from service.sessions.present import outdated, pause, stored, upon
 from service.sessions.seat import Seat
-from service.sessions.waiting import Moved
+from service.sessions.waiting import TRIES, Moved
 
 Begin = Callable[[Session], Awaitable[Pending]]
 """How a batch is learnt on a copy, ahead of the store."""

@@ -26,8 +26,9 @@ from service.sessions.roster import config_now, new_team
 from service.sessions.shards import Shards
 from service.sessions.shelf import Shelf
 from service.sessions.team import Team
-from service.sessions.waiting import told
+from service.sessions.waiting import TRIES, Moved, told
 from service.settings import Settings
+from service.stores.limits import taken
 from service.stores.store import (
     Conflict,
     Create,
@@ -35,6 +36,7 @@ from service.stores.store import (
     Delete,
     Listed,
     Stored,
+    Written,
 )
 
 log = logging.getLogger("service")
@@ -110,14 +112,12 @@ class Hub:
         """The session and whether it is new. Raises `session-exists` if its config differs."""
         config.check(self._settings.max_dim)
         body, stamp = to_stored(config), new_stamp()
-        create = Create(name, body, stamp=stamp)
-        written = await told(self.shards.of(name).commit(create).wait())
-        if isinstance(written, Conflict):
-            session = await self._there(name)
-            now = config_now(session.config, session.published)
-            if config not in (session.config, now):
+        written = await self._created(Create(name, body, stamp=stamp))
+        if isinstance(written, Session):
+            now = config_now(written.config, written.published)
+            if config not in (written.config, now):
                 raise Problem("session-exists", ANOTHER, config=now.model_dump())
-            return session, False
+            return written, False
         log.info("session created", extra={"session": name, "t": 0})
         stored = Stored(written.session, body, 0, None, 0, (), {}, stamp=stamp)
         return self._keep(name, stored, None), True
@@ -138,10 +138,8 @@ class Hub:
         config.check(self._settings.max_dim, team.dim if team else None)
         t, packed = (team.t, pack(team)) if team else (0, None)
         body, stamp = to_stored(config, origin), new_stamp()
-        create = Create(name, body, t, packed, producers, stamp)
-        written = await told(self.shards.of(name).commit(create).wait())
-        if isinstance(written, Conflict):
-            await self._find(name, written)
+        written = await self._created(Create(name, body, t, packed, producers, stamp))
+        if isinstance(written, Session):
             raise Problem("session-exists", ANOTHER)
         log.info("session restored", extra={"session": name, "t": t})
         stored = Stored(written.session, body, t, packed, t, (), producers, stamp=stamp)
@@ -231,14 +229,20 @@ class Hub:
         session = await self.get(name)
         return await self.get(name) if await self.stale(session) else session
 
-    async def _find(self, name: str, conflict: Conflict) -> None:
-        """Make sure that a conflict is about the name, and not about what was to be stored."""
-        try:
-            await self._there(name)
-        except Problem as problem:
-            if problem.kind.name != "session-not-found":
-                raise
-            raise Problem("invalid", f"cannot be stored: {conflict.reason}") from None
+    async def _created(self, create: Create) -> Written | Session:
+        """What was stored, or the session that has the name; tried again if that goes meanwhile."""
+        for _ in range(TRIES):
+            written = await told(self.shards.of(create.name).commit(create).wait())
+            if isinstance(written, Written):
+                return written
+            if written.reason != taken(create.name):
+                raise Problem("invalid", f"cannot be stored: {written.reason}")
+            try:
+                return await self._there(create.name)
+            except Problem as problem:
+                if problem.kind.name != "session-not-found":
+                    raise
+        raise Moved
 
     def _make(self, name: str, stored: Stored, team: Team | None) -> Session:
         config, origin = from_stored(stored.config)

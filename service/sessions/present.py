@@ -17,13 +17,11 @@ from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Learnt
 from service.sessions.hub import Hub
-from service.sessions.waiting import Moved
+from service.sessions.waiting import TRIES, Moved
 from service.stores.store import Listed
 
 R = TypeVar("R")
 
-TRIES = 24
-"""How often work is begun before the sender is sent away."""
 SHORTEST, LONGEST = 0.001, 0.064
 """Seconds that are waited between two tries, at most; a part of them that is drawn by lot."""
 AT_ONCE = frozenset({"unavailable", "disk-full", "internal", "damaged"})

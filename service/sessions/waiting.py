@@ -16,6 +16,9 @@ LONG = 100_000
 SHORT = LONG // 2
 """Bytes of a body below which it is read in the event loop."""
 
+TRIES = 24
+"""How often work is begun before the sender is sent away."""
+
 RETRY = {"Retry-After": "1"}
 
 
