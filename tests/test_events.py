@@ -15,6 +15,7 @@ import service.answers
 from service.app import App
 from service.sessions.actor import Session
 from service.settings import Settings
+from service.stores.store import Stored, StoreUnavailable
 from service.theta import WHOLE
 
 __all__ = ["anyio_backend", "store"]
@@ -303,6 +304,30 @@ async def test_a_stream_goes_on_with_what_the_store_has_after_it_refused_a_sampl
         store.fails = away
         assert (await http.post(SAMPLES, json={"y": 1})).status_code == 503
         store.fails = None
+        assert (await http.post(SAMPLES, json={"y": 2})).status_code == 200
+        assert (await reader.state())["t"] == 1
+        await reader.leave()
+
+
+async def test_a_stream_waits_for_a_store_that_is_away(
+    store: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: str) -> Stored | None:
+        tried.append(1)
+        raise StoreUnavailable("away")
+
+    tried = list[int]()
+    monkeypatch.setattr("service.routes.events.AGAIN", 0.0, raising=False)
+    async with served() as (app, http):
+        reader = Reader(app)
+        await reader.state()
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "load", unreadable)
+            store.fails = away
+            assert (await http.post(SAMPLES, json={"y": 1})).status_code == 503
+            await until(lambda: tried)
+        store.fails = None
+        assert (await reader.state())["t"] == 0
         assert (await http.post(SAMPLES, json={"y": 2})).status_code == 200
         assert (await reader.state())["t"] == 1
         await reader.leave()

@@ -29,6 +29,8 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART, LEISURE = 0.05, 10
 """Seconds between two events, at least, and how many times the seconds it took to write one."""
 HEARTBEAT = 15.0
+AGAIN = 0.25
+"""Seconds after which a store that is away is asked again."""
 Seen = Moment | None
 """What a reader saw last."""
 
@@ -91,17 +93,22 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
 
 
 async def _there(seat: Seat, here: Context) -> bool:
-    """Whether the session is there; one moves on to the copy that has become it."""
-    if not seat.session.gone:
-        return True
-    try:
-        present = await here.sessions.get(seat.session.name)
-    except Problem:
-        return False
-    if present.id != seat.session.id:
-        return False
-    seat.move(present)
-    return True
+    """Whether the session is there; one moves on to the copy that has become it.
+
+    A store that is away is waited for: a browser that is refused would not come back by itself.
+    """
+    while seat.session.gone and not here.draining:
+        try:
+            present = await here.sessions.get(seat.session.name)
+        except Problem as problem:
+            if problem.kind.name != "unavailable":
+                return False
+            await asyncio.sleep(AGAIN)
+            continue
+        if present.id != seat.session.id:
+            return False
+        seat.move(present)
+    return not here.draining
 
 
 def _event(session: Session) -> bytes:
