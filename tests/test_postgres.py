@@ -1,10 +1,11 @@
 """The store in Postgres: what servers it trusts, what it does while there is none, what is lost."""
 
+import asyncio
 import os
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 
 import postgres
 import pytest
@@ -20,7 +21,7 @@ from service.doctor import main as doctor
 from service.migrate import main as migrate
 from service.settings import Settings
 from service.stores import open_store
-from service.stores.postgres import schema, server, statements, writing
+from service.stores.postgres import reading, schema, server, statements, writing
 from service.stores.postgres.address import Address
 from service.stores.store import (
     Append,
@@ -442,3 +443,20 @@ def test_without_the_driver_it_says_how_to_get_it() -> None:
     with python(WITHOUT) as process:
         said = process.communicate()[0]
     assert said == "a store in Postgres needs its driver: pip install 'llr[postgres]'\n"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_log_that_goes_while_it_is_read_is_damaged_only_if_its_session_stays(there: bool) -> None:
+    class Log:
+        """A connection that finds a session, then no log, and perhaps no session any more."""
+
+        async def fetchval(self, *_: object) -> int | None:
+            return found.pop(0)
+
+        async def fetch(self, *_: object) -> list[object]:
+            return []
+
+    found = [1, 1 if there else None]
+    read = reading.entries(Log(), 7, 0, 10, 99)  # type: ignore[arg-type]
+    with pytest.raises(Damaged) if there else nullcontext():
+        assert asyncio.run(read) is None

@@ -113,7 +113,12 @@ async def entries(
         if len(rows) < AT_A_TIME:
             break
         at = some[-1].t + 1
-    return [*page(found, start, end, nbytes, whose)]
+    try:
+        return [*page(found, start, end, nbytes, whose)]
+    except Damaged:
+        if await connection.fetchval(THERE, session) is None:  # deleted while it was read
+            return None
+        raise
 
 
 def _logged(row: Record, session: int, whose: str) -> Entry:
