@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from service.app import App
 from service.settings import Settings
+from service.stores.places import place
 from service.stores.store import Change, Conflict, Create, Delete, Head, Stored, Written
 
 DEMO = "/v1/sessions/demo"
@@ -24,7 +26,7 @@ class Standby(SharedMemory):
     def __init__(self) -> None:
         super().__init__()
         self._behind: Any = None
-        self.loads = 0
+        self.loads, self.gave_up = 0, False
         self.answered, self.let_go = threading.Event(), threading.Event()
         self.let_go.set()
 
@@ -43,7 +45,7 @@ class Standby(SharedMemory):
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         found = super().heads(names)
         self.answered.set()
-        assert self.let_go.wait(20)
+        self.gave_up |= not self.let_go.wait(20)
         return found
 
 
@@ -157,3 +159,29 @@ def test_what_is_in_the_way_and_gone_at_once_does_not_keep_a_session_from_being_
             store.write([Create(name, b"{}", stamp=1)])
         assert client.put(DEMO, json=GAUSSIAN).status_code == 201
         assert client.post(f"{DEMO}/fork", json={"name": "twin"}).status_code == 201
+
+
+def test_a_database_that_hangs_holds_up_no_events_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stores = {f"postgresql://{host}/llr": Standby() for host in ("one", "two")}
+    monkeypatch.setattr("service.app.open_store", lambda url: stores[url])
+    settings, [well, hangs] = Settings(store=",".join(stores)), [*stores.values()]
+    names = [next(n for n in "abcdefgh" if place(n, 2) == at) for at in (0, 1)]
+    paths = [f"/v1/sessions/{name}" for name in names]
+    with TestClient(App(settings)) as here, TestClient(App(settings)) as there:
+        for path in paths:
+            assert there.put(path, json=GAUSSIAN).status_code == 201
+        with ExitStack() as stack:
+            stack.callback(lambda: [there.delete(path) for path in paths])
+            stack.callback(hangs.let_go.set)
+            streams = [stack.enter_context(here.stream("GET", f"{p}/events")) for p in paths]
+            lines = (line for line in streams[0].iter_lines() if line.startswith("id: "))
+            assert next(lines) == "id: 0"
+            hangs.answered.clear()
+            hangs.let_go.clear()
+            assert hangs.answered.wait(20)
+            assert there.post(f"{paths[0]}/samples", json={"y": 1.0}).status_code == 200
+            assert next(lines) == "id: 1"
+            assert hangs.gave_up is False
+    assert well.loads

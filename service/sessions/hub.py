@@ -15,6 +15,7 @@ from service.problems import Problem
 from service.sessions import late
 from service.sessions.actor import Session
 from service.sessions.config import SessionConfig
+from service.sessions.heads import Heads
 from service.sessions.journal import Journal, new_stamp
 from service.sessions.loading import damaged, not_found, rebuild
 from service.sessions.origin import Origin, from_stored, to_stored
@@ -195,9 +196,10 @@ class Hub:
                     await late.sweep(session)
                 self.touched(session)
 
-    async def look(self) -> None:
-        """See what others did to the sessions that are watched here."""
-        watched = [one for one in self._loaded.values() if one.watchers and not one.gone]
+    async def look(self, heads: Heads) -> None:
+        """See what others did to the sessions of a database that are watched here."""
+        present = [one for one in self._loaded.values() if one.watchers and not one.gone]
+        watched = [one for one in present if self.shards.heads(one.name) is heads]
         with suppress(Problem):
             await asyncio.gather(*(self.stale(session) for session in watched))
 

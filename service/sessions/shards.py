@@ -34,11 +34,17 @@ class Shard(NamedTuple):
 
 
 class Shards:
-    """All databases of a store, in the order of its list."""
+    """All databases of a store, in the order of its list.
+
+    Attributes:
+        told: who tell what others did, of each database that has others.
+        shared: whether any has.
+    """
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self._shards = shards
-        self.shared = any(shard.heads for shard in shards)
+        self.told = [shard.heads for shard in shards if shard.heads]
+        self.shared = bool(self.told)
 
     def of(self, name: str) -> Committer:
         """Who writes for a name."""
