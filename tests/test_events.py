@@ -73,7 +73,7 @@ class Reader:
             return await self._parts.get()
 
     async def state(self) -> dict[str, Any]:
-        """The next state, whose id is its t, with a mark if it has a team or is not well."""
+        """The next state, which carries its t as id."""
         part = await self.part()
         while part == b"retry: 1000\n\n":
             part = await self.part()
@@ -81,10 +81,7 @@ class Reader:
         number, kind, data, *end = part.decode().split("\n")
         state: dict[str, Any] = json.loads(data.removeprefix("data: "))
         self.id = number.removeprefix("id: ")
-        t, _, mark = self.id.partition("-")
-        marked = bool(state["shadows"] or state["champion"] or state["status"] != "ok")
-        assert (t, bool(mark)) == (str(state["t"]), marked)
-        assert (kind, end) == ("event: state", ["", ""])
+        assert (number, kind, end) == (f"id: {state['t']}", "event: state", ["", ""])
         return state
 
     async def opened(self) -> int:

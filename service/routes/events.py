@@ -1,15 +1,13 @@
 """`GET /v1/sessions/{name}/events`: the state as it moves, as Server-Sent Events.
 
 At most 20 a second: what moved faster is skipped, so a slow reader costs no memory. An event's id
-is t, with a mark of what else can change; who comes back with `Last-Event-ID` gets the present
-state at once unless it is the one that id stands for.
+is t; who comes back with `Last-Event-ID` gets the present state at once unless it is known by that.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from time import perf_counter
 from typing import Annotated, Any
-from zlib import crc32
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
@@ -39,11 +37,11 @@ Seen = Moment | None
 async def events(
     session: Named, here: Here, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:
-    """The state now and whenever it moves; `id:` is t, then `-` and a mark if need be."""
+    """The state now and whenever it moves; `id:` is t."""
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
-    seen = last_event_id and last_event_id == _id(answers.of_state(session, None))
-    return _Events(session, here, session.moment if seen else None)
+    known = last_event_id == str(session.t) and _told_by_t(session)
+    return _Events(session, here, session.moment if known else None)
 
 
 class _Events(StreamingResponse):
@@ -118,21 +116,16 @@ def _event(session: Session) -> bytes:
         began = perf_counter()
         state = _bounded(session)
         data = to_json(state, inf_nan_mode="null")
-        text = b"id: %s\nevent: state\ndata: %s\n\n" % (_id(state).encode(), data)
+        text = b"id: %d\nevent: state\ndata: %s\n\n" % (state["t"], data)
         session.event = Event(present, text, began + LEISURE * (perf_counter() - began))
     return session.event.text
 
 
-def _id(state: dict[str, Any]) -> str:
-    """t, with a mark of the team and the status unless a champion alone is well.
-
-    The mark comes of nothing but what is told, so it is the same after a restart and elsewhere.
-    """
-    if state["status"] == "ok" and not (state["champion"] or state["shadows"]):
-        return str(state["t"])
-    told = [state[member] for member in ("status", "champion", "former", "shadows")]
-    mark = crc32(to_json([*told, state["config"]["shadows"]], inf_nan_mode="null"))
-    return f"{state['t']}-{mark:08x}"
+def _told_by_t(session: Session) -> bool:
+    """Whether t alone says how a session is: it is well, and its team is and was a champion."""
+    team = session.published
+    alone = team is None or not (team.shadows or team.name)
+    return alone and session.status == "ok" and not session.changes
 
 
 def _bounded(session: Session) -> dict[str, Any]:
