@@ -29,6 +29,11 @@ class SharedMemory(Memory):
         with self._lock:
             return super().list(after, limit)
 
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`."""
+        with self._lock:
+            return super().marked(after, limit)
+
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         """Which sessions have these names at present."""
         with self._lock:

@@ -11,6 +11,7 @@ import postgres
 import pytest
 
 from service.stores.store import (
+    MARK,
     Append,
     Change,
     Conflict,
@@ -40,8 +41,10 @@ Dump = dict[str, Stored | None]
 
 def dump(store: Store) -> Dump:
     """Everything in a store, by name."""
-    found: Dump = {each.name: store.load(each.name) for each in store.list("", 10**6)}
+    rows = store.list("", 10**6)
+    found: Dump = {each.name: store.load(each.name) for each in rows}
     assert store.count() == len(found)
+    assert [*store.marked("", 10**6)] == [each for each in rows if MARK in each.config]
     return found
 
 
@@ -321,6 +324,20 @@ def the_list_comes_in_pages_and_in_order(store: Store) -> None:
     assert (store.list("é", 3), store.list("", 0), store.count()) == ([], [], 6)
 
 
+def sessions_with_the_mark_are_listed_by_themselves(store: Store) -> None:
+    configs = {"b": MARK, "a": b"{\xff" + MARK + b"}", "plain": b"{}", "near": MARK[:-1], "c": MARK}
+    numbers = store.write([Create(name, config) for name, config in configs.items()])
+    b = numbers[0]
+    assert isinstance(b, Written)
+    assert [each.name for each in store.marked("", 2)] == ["a", "b"]
+    assert [*store.marked("b", 9)] == [Listed("c", MARK, 0)]
+    assert ([*store.marked("c", 9)], [*store.marked("", 0)]) == ([], [])
+    store.write([Append(b.session, 0, 2, b"x"), Replace(b.session, 2, 3, b"state")])
+    assert [*store.marked("a", 1)] == [Listed("b", MARK, 5)]
+    store.write([Delete(b.session), Create("b", b"{}")])
+    assert [each.name for each in store.marked("", 9)] == ["a", "c"]
+
+
 def nothing_to_write_is_nothing_written(store: Store) -> None:
     assert (store.write([]), store.count()) == ([], 0)
 
@@ -390,6 +407,7 @@ CONTRACT: tuple[Callable[[Store], None], ...] = (
     a_log_is_read_in_pages,
     a_deleted_session_leaves_nothing_to_its_successor,
     the_list_comes_in_pages_and_in_order,
+    sessions_with_the_mark_are_listed_by_themselves,
     nothing_to_write_is_nothing_written,
     bytes_and_text_of_any_kind_come_back,
     what_cannot_be_kept_is_a_conflict_of_its_own,

@@ -26,6 +26,7 @@ from service.stores.memory import Memory
 from service.stores.store import (
     Change,
     Conflict,
+    Listed,
     Stored,
     StoreError,
     StoreFull,
@@ -56,6 +57,7 @@ class Stub(Memory):
         self.opened.set()
         self.waiting = 0
         self.loads: Counter[str] = Counter()
+        self.told: list[str] = []
 
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         self.waiting += 1
@@ -66,6 +68,16 @@ class Stub(Memory):
     def load(self, name: str) -> Stored | None:
         self.loads[name] += 1
         return super().load(name)
+
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        return self._told(super().marked(after, limit))
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        return [*self._told(super().list(after, limit))]
+
+    def _told(self, rows: Sequence[Listed]) -> Sequence[Listed]:
+        self.told += [row.name for row in rows]
+        return rows
 
 
 class Slow:

@@ -6,6 +6,7 @@ import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
+from functools import partial
 
 import postgres
 import pytest
@@ -24,6 +25,7 @@ from service.stores import open_store
 from service.stores.postgres import reading, schema, server, statements, writing
 from service.stores.postgres.address import Address
 from service.stores.store import (
+    MARK,
     Append,
     Change,
     Create,
@@ -150,15 +152,28 @@ def test_tables_are_made_when_told_to_and_only_then(
     assert capsys.readouterr().out.endswith(": ready, 0 sessions\n")
     open_store(untold).close()
     monkeypatch.setattr(schema, "KNOWN", schema.KNOWN + 1)
-    with pytest.raises(StoreError, match=r"of version 2, this service needs version 3"):
+    with pytest.raises(StoreError, match=r"of version 3, this service needs version 4"):
         open_store(untold)
 
 
 def test_tables_of_a_later_service_are_refused(url: str) -> None:
     open_store(url).close()
     tampered(url, "UPDATE version SET version = 99")
-    with pytest.raises(StoreTooNew, match=r"version 99.* up to 2"):
+    with pytest.raises(StoreTooNew, match=r"version 99.* up to 3"):
         open_store(url)
+
+
+def test_tables_from_before_the_mark_was_indexed_find_the_sessions_that_have_it(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:2])
+        patch.setattr(schema, "KNOWN", 2)
+        with closing(open_store(url)) as store:
+            store.write([Create("a", MARK), Create("b", b"{}"), Create("c", MARK)])
+    assert migrate([url]) == 0
+    with closing(open_store(url)) as store:
+        assert [row.name for row in store.marked("", 9)] == ["a", "c"]
 
 
 def test_many_may_make_the_tables_at_once(url: str) -> None:
@@ -398,6 +413,48 @@ def test_a_page_is_full_whatever_is_damaged_in_it(url: str) -> None:
         tampered(url, "UPDATE sessions SET t = 9 WHERE name IN ('b', 'd')")
         assert [row.name for row in store.list("", 3)] == ["a", "c", "e"]
         assert [row.name for row in store.list("c", 9)] == ["e", "f", "g"]
+
+
+def test_sessions_with_the_mark_are_found_by_their_index_however_many_others_there_are(
+    url: str,
+) -> None:
+    with closing(open_store(url)) as store:
+        ask = store.ask  # type: ignore[attr-defined]
+        plans = [ask(_plan)]
+        store.write([Create(f"s{number}", b"{}") for number in range(2000)])
+        plans.append(ask(_plan))
+        store.write([Create("a", MARK)])
+        tampered(url, "ANALYZE sessions")
+        plans.append(ask(_plan))
+    for plan in plans:
+        assert "sessions_marked" in plan
+        assert "sessions_name_key" not in plan
+        assert "Filter" not in plan
+
+
+async def _plan(connection: Connection) -> str:
+    await connection.execute(f"PREPARE asked (bytea, bigint) AS {reading.MARKED}")
+    rows = await connection.fetch("EXPLAIN EXECUTE asked ('', 1000)")
+    await connection.execute("DEALLOCATE asked")
+    return "\n".join(row[0] for row in rows)
+
+
+def test_an_append_leaves_every_index_of_the_sessions_alone(url: str) -> None:
+    with closing(open_store(url)) as store:
+        store.write([Create("plain", b"{}"), Create("marked", MARK), Create("long", 999 * MARK)])
+        group = [Append(known(store, row.name).id, 0, 1, b"x") for row in store.list("", 9)]
+        assert store.ask(partial(_updated, group=group)) == (3, 3)  # type: ignore[attr-defined]
+
+
+async def _updated(connection: Connection, group: list[Append]) -> tuple[int, ...]:
+    """Rows of sessions that a group changes, and those of them that no index is told of."""
+    counted = """SELECT pg_stat_get_xact_tuples_updated(oid),
+        pg_stat_get_xact_tuples_hot_updated(oid) FROM pg_class WHERE oid = 'sessions'::regclass"""
+    async with connection.transaction():
+        [before] = await connection.fetch(counted)
+        await writing.write(connection, group)
+        [after] = await connection.fetch(counted)
+    return tuple(after[i] - before[i] for i in range(2))
 
 
 def test_doctor_tells_of_rows_that_are_nobodys(

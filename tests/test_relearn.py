@@ -19,9 +19,11 @@ from test_hub import Stub, running, until
 import llr
 from service.app import App
 from service.sessions import relearner
+from service.sessions.config import SessionConfig, ShadowConfig
+from service.sessions.origin import Origin, to_stored
 from service.sessions.relearner import Relearner
 from service.settings import Settings
-from service.stores.store import StoreFull, StoreUnavailable
+from service.stores.store import MARK, StoreFull, StoreUnavailable
 
 pytestmark = pytest.mark.anyio
 A, B = "/v1/sessions/a", "/v1/sessions/b"
@@ -335,6 +337,35 @@ async def test_one_that_does_not_move_is_seen_to_by_another(store: Stub, gate: G
         assert [*relearner._tasks] == ["b"]
         gate.open()
         assert (await done(http))["t"] == 600
+
+
+@pytest.mark.parametrize("text", ["relearn", '"relearn":["', '\\"relearn":["', MARK.decode() * 2])
+def test_a_config_has_the_mark_of_the_store_if_it_is_that_of_a_what_if(text: str) -> None:
+    config = SessionConfig(
+        model=text,
+        algorithm=text,
+        theta0={text: [1.0], "relearn": [1.0]},
+        options={text: text, "relearn": text},
+        shadows={"relearn": ShadowConfig(algorithm=text, options={text: text})},
+    )
+    assert MARK in to_stored(config, Origin("relearn", 1, 9))
+    assert MARK not in to_stored(config)
+
+
+async def test_only_what_ifs_are_looked_through_and_those_that_ended_let_be(store: Stub) -> None:
+    app = App(Settings(store="memory:"))
+    async with running(app) as http:
+        await source(http)
+        await http.put("/v1/sessions/c", json={"model": "linear"})
+        await what_if(http)
+        await done(http)
+        relearner = app.context.sessions.relearner
+        await until(lambda: not relearner._tasks)
+        store.told.clear()
+        await relearner.look()
+        await relearner.look()
+        assert store.told == ["b", "b"]
+        assert not relearner._tasks
 
 
 async def test_samples_of_another_session_are_not_taken_for_those_of_the_source(

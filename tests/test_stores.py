@@ -28,12 +28,15 @@ from hypothesis.stateful import (
 from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds, known, retained
 
 from service.stores import ENGINES, open_store
+from service.stores.checked import Checked
 from service.stores.sqlite import SQLite, opening, schema
+from service.stores.sqlite import changes as changes_of
 from service.stores.sqlite.checking import check
 from service.stores.sqlite.connection import connect, run_all
 from service.stores.store import (
     CUT,
     FREE,
+    MARK,
     Append,
     Change,
     Create,
@@ -154,7 +157,8 @@ def changes(draw: st.DrawFn, model: Model) -> Change:
         st.tuples(st.sampled_from("pq"), st.integers(0, 9)),
     )
     if old is None or not old.id or draw(st.integers(0, 9)) == 0:
-        plain, known = Create(name, blob), Create(name, blob, 3, b"state", {"p": 4})
+        config = blob + draw(st.sampled_from([b"", MARK]))
+        plain, known = Create(name, config), Create(name, config, 3, b"state", {"p": 4})
         return draw(st.sampled_from([plain, known]))
     others = [each.id for each in model.sessions.values() if each.id] + [10**6]
     number = draw(st.sampled_from([old.id] * 9 + [draw(st.sampled_from(others))]))
@@ -203,7 +207,8 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dump]:
     """A folder with a file that has seen some life, closed and as a kill leaves it; its content."""
     folder = tmp_path_factory.mktemp("lived")
     store, lot = SQLite(folder / "store.db"), random.Random(1)
-    numbers = created(store, *[f"s{i}" for i in range(12)])
+    group = [Create(f"s{i}", b"{}" + MARK * (i % 3 == 0)) for i in range(12)]
+    numbers = [made.session for made in store.write(group) if isinstance(made, Written)]
     for t in range(6):
         for number in numbers:
             producer = (f"p{t % 3}", t + 1)
@@ -372,6 +377,30 @@ def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path)
         assert retained(store, known(store, "b")) == [Entry(0, 1, b"x")]
 
 
+def test_a_file_from_before_the_mark_was_indexed_finds_the_sessions_that_have_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:4])
+        with closing(SQLite(path)) as store:
+            store.write([Create("a", MARK), Create("b", b"{}"), Create("c", MARK)])
+    with closing(SQLite(path)) as store:
+        assert [row.name for row in store.marked("", 9)] == ["a", "c"]
+    assert check(path) == [Checked(name, None) for name in "abc"]
+
+
+def test_an_append_leaves_the_index_of_the_mark_alone(path: Path) -> None:
+    with closing(SQLite(path)):
+        pass
+    with closing(sqlite3.connect(path)) as db:
+        roots = dict(db.execute("SELECT rootpage, name FROM sqlite_schema WHERE rootpage"))
+        moved = db.execute(f"EXPLAIN {changes_of.MOVE.format('(1, 1, 1, 1)')}").fetchall()
+        made = db.execute(f"EXPLAIN {changes_of.SESSION}", (1, 1, "a", 1, b"")).fetchall()
+    written = [{roots[row[3]] for row in rows if row[1] == "OpenWrite"} for rows in (moved, made)]
+    assert written[0] == {"sessions"}
+    assert "sessions_marked" in written[1]
+
+
 def test_a_long_log_goes_a_part_at_a_time_once_its_session_is_deleted(path: Path) -> None:
     a, b = created(store := SQLite(path), "a", "b")
     store.write([Append(a, t, 1, b"x") for t in range(1200)])
@@ -433,7 +462,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StoreTooNew, match=r"store\.db .*version 99.* up to 4"):
+    with pytest.raises(StoreTooNew, match=r"store\.db .*version 99.* up to 5"):
         SQLite(path)
 
 
@@ -685,11 +714,12 @@ def served_of(store: Store, whole: Dump, where: str) -> dict[str, Stored]:
             loaded = store.load(name)
             assert loaded == stored, (where, name)
             healthy[name] = loaded
-    with suppress(StoreError):
-        for name, config, t, _ in store.list("", 99):
-            stored = whole[name]
-            assert stored, where
-            assert (stored.config, stored.t) == (config, t), where
+    for listed in (store.list, store.marked):
+        with suppress(StoreError):
+            for name, config, t, _ in listed("", 99):
+                stored = whole[name]
+                assert stored, where
+                assert (stored.config, stored.t) == (config, t), where
     return {name: stored for name, stored in healthy.items() if stored}
 
 

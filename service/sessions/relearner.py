@@ -14,10 +14,10 @@ from service.codec import Samples, unpack_samples
 from service.problems import Problem
 from service.sessions.actor import Session
 from service.sessions.batch import Fresh
-from service.sessions.origin import MEMBER, Origin, from_stored
+from service.sessions.origin import Origin, from_stored
 from service.sessions.shards import Shards
 from service.sessions.waiting import durable
-from service.stores.store import Damaged, Entry, Listed, StoreError
+from service.stores.store import MARK, Damaged, Entry, Listed, StoreError
 
 log = logging.getLogger("service")
 
@@ -28,7 +28,7 @@ AT_ONCE = 2
 PAUSE = 1.0
 """Seconds until it is tried again when the store fails."""
 PAGE = 1000
-"""Sessions looked at in one go for those that did not end."""
+"""What-ifs looked at in one go for those that did not end."""
 PASSING = ("unavailable", "disk-full")
 
 
@@ -90,7 +90,7 @@ class Relearner:
         """The sessions of the store that have not learnt all, and how far each is."""
         found: dict[str, int] = {}
         after = ""
-        while rows := await self._shards.list(after, PAGE):
+        while rows := await self._shards.marked(after, PAGE):
             found |= {row.name: row.t for row in rows if unfinished(row)}
             after = rows[-1].name
         return found
@@ -186,7 +186,7 @@ async def _learn(session: Session, samples: Samples) -> None:
 
 def unfinished(row: Listed) -> bool:
     """Whether a session has not learnt all yet that it was to learn anew."""
-    if MEMBER.encode() not in row.config:
+    if MARK not in row.config:
         return False
     _, origin = from_stored(row.config)
     return origin is not None and row.t < origin.of

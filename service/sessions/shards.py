@@ -56,8 +56,11 @@ class Shards:
 
     async def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order, of all databases."""
-        pages = await asyncio.gather(*self._ask(lambda store: store.list(after, limit)))
-        return [*islice(merge(*pages, key=attrgetter("name")), limit)]
+        return [*await self._merged(lambda store: store.list(after, limit), limit)]
+
+    async def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the store's `MARK`."""
+        return [*await self._merged(lambda store: store.marked(after, limit), limit)]
 
     async def count(self) -> int:
         """How many sessions there are in all databases. It takes the longer the more there are."""
@@ -82,6 +85,13 @@ class Shards:
         """A copy of the store as it is now, None if it is copied by other means."""
         [shard, *others] = self._shards
         return None if others else await shard.committer.call(_copy).wait()
+
+    async def _merged(
+        self, page: Callable[[Store], Sequence[Listed]], limit: int
+    ) -> Iterator[Listed]:
+        """The first rows of all databases, of a page of each."""
+        pages = await asyncio.gather(*self._ask(page))
+        return islice(merge(*pages, key=attrgetter("name")), limit)
 
     def _of(self, name: str) -> Shard:
         return self._shards[place(name, len(self._shards))]

@@ -1,7 +1,7 @@
 """The store that forgets: everything is kept in this process and gone with it."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
@@ -10,6 +10,7 @@ from service.stores.limits import no_session, not_there, taken, unfit
 from service.stores.paging import page
 from service.stores.store import (
     CUT,
+    MARK,
     Append,
     Change,
     Conflict,
@@ -104,9 +105,11 @@ class Memory:
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order."""
-        start = bisect_right(self._names, after)
-        found = (self._sessions[self._ids[name]] for name in self._names[start : start + limit])
-        return [Listed(kept.name, kept.config, kept.t, kept.stamp) for kept in found]
+        return [*islice(self._listed(after), limit)]
+
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`."""
+        return [*islice((row for row in self._listed(after) if MARK in row.config), limit)]
 
     def count(self) -> int:
         """How many sessions there are."""
@@ -114,6 +117,11 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the store, which here is nothing to do."""
+
+    def _listed(self, after: str) -> Iterator[Listed]:
+        for name in islice(self._names, bisect_right(self._names, after), None):
+            kept = self._sessions[self._ids[name]]
+            yield Listed(name, kept.config, kept.t, kept.stamp)
 
     def _apply(self, change: Change) -> Written | Conflict:
         wrong = unfit(change)

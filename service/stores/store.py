@@ -118,6 +118,13 @@ class Stored:
     retained: Retained = CUT
 
 
+MARK = b'"relearn":["'
+"""What the config of a session has that is to learn another's samples, and no other config has.
+
+Engines keep an index of those that have it: another mark takes a migration.
+"""
+
+
 class Listed(NamedTuple):
     """A session as the list shows it."""
 
@@ -241,6 +248,13 @@ class Store(Protocol):
 
     def list(self, after: str, limit: int) -> list[Listed]:
         """At most `limit` sessions whose names follow `after`, in order."""
+        ...
+
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`.
+
+        It is asked often, and takes as long as there are such, however many others there are.
+        """
         ...
 
     def count(self) -> int:

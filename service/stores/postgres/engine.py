@@ -82,6 +82,11 @@ class Postgres:
         """
         return self.ask(partial(reading.listed, after=after, limit=limit))
 
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`, by their own index."""
+        asked = partial(reading.listed, after=after, limit=limit, asked=reading.MARKED)
+        return self.ask(asked)
+
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         """Which sessions have these names at present."""
         return self.ask(partial(reading.heads, names=names))

@@ -11,6 +11,7 @@ from asyncpg import Connection, Record
 from service.stores import checksums
 from service.stores.limits import not_text
 from service.stores.paging import ALL, page
+from service.stores.postgres import schema
 from service.stores.store import Damaged, Entry, Head, Kept, Listed, Retained, Stored
 
 LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
@@ -24,8 +25,9 @@ LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
         FROM producers AS p JOIN head ON id = session
     UNION ALL SELECT 'kept', session, expires, learnt::int, NULL, k.crc, k.id, blob, NULL
         FROM kept AS k JOIN head ON head.id = session"""
-LIST = """SELECT id, name, config, t, stamp, crc, t_crc FROM sessions
-    WHERE name > $1 ORDER BY name LIMIT $2"""
+LISTED = "SELECT id, name, config, t, stamp, crc, t_crc FROM sessions"
+LIST = f"{LISTED} WHERE name > $1 ORDER BY name LIMIT $2"
+MARKED = f"{LISTED} WHERE name > $1 AND {schema.MARKED} ORDER BY name LIMIT $2"
 HEADS = "SELECT name, id, stamp FROM sessions WHERE name = ANY($1::bytea[])"
 LOG = """SELECT t, n, blob, crc FROM log WHERE session = $1 AND t >= $2 AND t < $3
     ORDER BY t LIMIT $4"""
@@ -127,11 +129,11 @@ def _logged(row: Record, session: int, whose: str) -> Entry:
     return Entry(t, n, blob)
 
 
-async def listed(connection: Connection, after: str, limit: int) -> list[Listed]:
+async def listed(connection: Connection, after: str, limit: int, asked: str = LIST) -> list[Listed]:
     """At most `limit` sessions whose names follow `after`, without those that are damaged."""
     found, last = list[Listed](), after.encode()
     while missing := limit - len(found):
-        rows = await connection.fetch(LIST, last, missing)
+        rows = await connection.fetch(asked, last, missing)
         found += [_listed(row) for row in rows if _whole(row)]
         if len(rows) < missing:
             break

@@ -9,8 +9,10 @@ from zlib import crc32
 
 from asyncpg import Connection
 
-from service.stores.store import StoreError, StoreTooNew
+from service.stores.store import MARK, StoreError, StoreTooNew
 
+MARKED = f"position('\\x{MARK.hex()}'::bytea IN config) > 0"
+"""Whether a config has the mark. A query has to say it in the words of the index."""
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE sessions (
@@ -67,6 +69,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             places bigint NOT NULL
         )""",
     ),
+    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {MARKED}",),
 )
 """Statements that lead from each version to the next; version 0 is a database without tables."""
 

@@ -81,6 +81,11 @@ class SQLite:
         with self._ready(self.path) as file:
             return [*islice(reading.listed(file.db, after), limit)]
 
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`, by their own index."""
+        with self._ready(self.path) as file:
+            return [*islice(reading.listed(file.db, after, reading.MARKED), limit)]
+
     def count(self) -> int:
         """How many sessions there are."""
         with self._ready(self.path) as file:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from service.stores import checksums
 from service.stores.limits import not_text
 from service.stores.paging import ALL, page
+from service.stores.sqlite import schema
 from service.stores.sqlite.connection import Connection, Row
 from service.stores.sqlite.failures import ERRORS, passing
 from service.stores.store import CUT, Damaged, Entry, Kept, Listed, Retained, Stored
@@ -23,8 +24,9 @@ SNAPSHOT = "SELECT t, blob, retained, retained_bytes, crc FROM snapshots WHERE s
 LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? AND t >= ? AND t < ? ORDER BY t"
 PRODUCERS = "SELECT producer, next, crc FROM producers WHERE session = ?"
 KEPT = "SELECT id, expires, learnt, blob, crc FROM kept WHERE session = ?"
-LIST = """SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions
-          WHERE name > ? ORDER BY name"""
+LISTED = "SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions"
+LIST = f"{LISTED} WHERE name > ? ORDER BY name"
+MARKED = f"{LISTED} INDEXED BY sessions_marked WHERE name > ? AND {schema.MARKED} ORDER BY name"
 NOT_READ = (AttributeError, TypeError, ValueError, checksums.NotPacked)
 """What comes of values of the wrong kind: a flipped bit can turn a number into text."""
 
@@ -82,9 +84,9 @@ def _believed(whose: str) -> Iterator[str]:
         raise Damaged(f"{whose}: its rows cannot be read: {error}") from error
 
 
-def listed(db: Connection, after: str) -> Iterator[Listed]:
+def listed(db: Connection, after: str, asked: str = LIST) -> Iterator[Listed]:
     """The sessions whose names follow `after`, in order, without those that are damaged."""
-    cursor = db.execute(LIST, (after,))
+    cursor = db.execute(asked, (after,))
     try:
         for row in cursor:
             found = _listed(row)

@@ -7,8 +7,10 @@ is for.
 
 from service.stores.checksums import of_groups
 from service.stores.sqlite.connection import Connection
-from service.stores.store import StoreError, StoreTooNew
+from service.stores.store import MARK, StoreError, StoreTooNew
 
+MARKED = f"instr(config, x'{MARK.hex()}') > 0"
+"""Whether a config has the mark. A query has to say it in the words of the index."""
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE sessions (
@@ -85,6 +87,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             places INTEGER NOT NULL
         )""",
     ),
+    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {MARKED}",),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 
