@@ -16,11 +16,23 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import environments, growth, http, kernels, learning, profile, report, sockets, tables
+from bench import (
+    environments,
+    growth,
+    http,
+    kernels,
+    learning,
+    postgres,
+    profile,
+    replicas,
+    report,
+    sockets,
+    tables,
+)
 from bench.report import Machine, Section
 
 HERE = Path(__file__).parent
-PARTS = ("learning", "kernels", "hosts", "http", "growth", "profile")
+PARTS = ("learning", "kernels", "hosts", "http", "postgres", "replicas", "growth", "profile")
 Tick = Callable[[], None]
 
 
@@ -37,6 +49,7 @@ def parts(folder: Path, quick: bool) -> dict[str, Part]:
     of_kernels = kernels.QUICK if quick else kernels.FULL
     of_http = http.QUICK if quick else http.FULL
     of_sockets = sockets.QUICK if quick else sockets.FULL
+    of_postgres = postgres.QUICK if quick else postgres.FULL
     of_growth = growth.QUICK if quick else growth.FULL
     of_profile = profile.QUICK if quick else profile.FULL
     pictures = folder if quick else HERE / "results"
@@ -45,6 +58,8 @@ def parts(folder: Path, quick: bool) -> dict[str, Part]:
         "kernels": Part(tables.KERNELS, partial(tables.of_kernels, of_kernels)),
         "hosts": Part(sockets.turns(of_sockets), partial(sockets.measure, folder, of_sockets)),
         "http": Part(tables.HTTP, partial(tables.of_http, folder, of_http)),
+        "postgres": Part(postgres.turns(of_postgres), partial(tables.of_postgres, of_postgres)),
+        "replicas": Part(len(replicas.SETTINGS), partial(tables.of_replicas, of_postgres)),
         "growth": Part(growth.CURVES, partial(growth.measure, folder, of_growth, pictures)),
         "profile": Part(profile.KINDS, partial(profile.measure, folder, of_profile)),
     }

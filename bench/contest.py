@@ -98,13 +98,17 @@ def score(turns: list[Turn], best: Callable[[Sequence[float]], float]) -> Score:
     return Score(best(figures), statistics.median(figures), cpu)
 
 
-def hold(contest: Contest, tick: Callable[[], None]) -> list[Line]:
+def scores(contest: Contest, tick: Callable[[], None]) -> Scores:
     turns: dict[str, list[Turn]] = {name: [] for name in contest.entries}
     for _ in range(contest.rounds):
         for name, take in contest.entries.items():
             turns[name].append(take())
             tick()
-    return contest.verdict({name: score(taken, contest.best) for name, taken in turns.items()})
+    return {name: score(taken, contest.best) for name, taken in turns.items()}
+
+
+def hold(contest: Contest, tick: Callable[[], None]) -> list[Line]:
+    return contest.verdict(scores(contest, tick))
 
 
 def measure(contests: Sequence[Contest]) -> list[Line]:

@@ -13,6 +13,7 @@ busy there change less than the rate.
 
 import argparse
 import asyncio
+import importlib
 import os
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from itertools import count
 from math import nan
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 from rich.console import Console
@@ -47,6 +48,15 @@ LINES = 32
 BLOB = bytes(88)
 _names = count()
 
+
+class Scale(NamedTuple):
+    """How much is measured: turns, and seconds of a turn."""
+
+    rounds: int
+    seconds: float
+
+
+FULL, QUICK = Scale(5, 2.0), Scale(2, 1.0)
 Commit = Callable[[Append], Awaitable[object]]
 Measured = Callable[["Database", int, float], Coroutine[None, None, Turn]]
 
@@ -57,9 +67,27 @@ class Database(NamedTuple):
     url: str
     pid: int | None = None
 
+    @property
+    def own_cpu(self) -> float:
+        """Seconds of processor time of the database, NaN if it is another's."""
+        return cpu_of(self.pid) if self.pid else nan
+
     def cpu(self) -> float:
-        """Seconds of processor time of this process and the database, NaN if that is another's."""
-        return process_time() + cpu_of(self.pid) if self.pid else nan
+        """Seconds of processor time of this process and the database."""
+        return process_time() + self.own_cpu
+
+    def syncs(self) -> tuple[int, int]:
+        """How many transactions it has committed so far, and how often it synced its log."""
+        return asyncio.run(_syncs(address(self.url).dsn))
+
+
+async def _syncs(dsn: str) -> tuple[int, int]:
+    line = await asyncpg.connect(dsn)
+    try:
+        commits = await line.fetchval("SELECT sum(xact_commit)::bigint FROM pg_stat_database")
+        return commits, await line.fetchval("SELECT wal_sync FROM pg_stat_wal")
+    finally:
+        await line.close()
 
 
 async def _acks(of: Database, sessions: list[int], seconds: float, commit: Commit) -> Turn:
@@ -118,6 +146,11 @@ async def one_each(of: Database, clients: int, seconds: float) -> Turn:
             await line.close()
 
 
+def turns(scale: Scale) -> int:
+    """How many turns there will be, for a bar of progress."""
+    return scale.rounds * (len(CLIENTS) + 1)
+
+
 def contests(of: Database, rounds: int, seconds: float) -> list[Contest]:
     """Every number of clients, and the rival beside one of them."""
 
@@ -145,14 +178,27 @@ def database(given: str | None) -> Iterator[Database]:
     if given:
         yield Database(given)
         return
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from postgres import Cluster  # noqa: PLC0415
-
-    cluster = Cluster(max_connections="64", shared_buffers="128MB", autovacuum="on")
+    cluster = _tests().Cluster(max_connections="64", shared_buffers="128MB", autovacuum="on")
     try:
         yield Database(cluster.url(migrate="true"), cluster.pid)
     finally:
         cluster.remove()
+
+
+def installed() -> bool:
+    """Whether the programs of Postgres are on this machine."""
+    try:
+        return bool(_tests().program("initdb"))
+    except AssertionError:
+        return False
+
+
+def _tests() -> Any:
+    """The clusters that the tests make."""
+    tests = str(Path(__file__).parents[1] / "tests")
+    if tests not in sys.path:
+        sys.path.insert(0, tests)
+    return importlib.import_module("postgres")
 
 
 def main() -> None:

@@ -6,43 +6,63 @@
 Connections wait for the acknowledgement of one sample of ten features before they send the next,
 each in a session of its own that goes through one replica, as a balancer that hashes would have it;
 the last line has them go anywhere. Clients, replicas and databases share the machine, so rates are
-those of its cores; what a sample costs in processor time is what carries over to others.
+those of its cores; what a sample costs in processor time is what carries over to others. Groups
+tell how many changes a replica sends at once, syncs how many of all replicas' transactions the
+database puts on disk together.
 """
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 from urllib.request import urlopen
 
 from rich.console import Console
-from rich.table import Table
+from rich.progress import Progress
 
 from bench.arena import cores
+from bench.league.markdown import table
 from bench.load import Lane, Load, loading
-from bench.postgres import database
+from bench.postgres import Database, database
+from bench.report import Section, Verdict
 from bench.requests import as_json, get, post, put, samples
 from bench.servers import Server, serving
-from service.stores import open_store
 
 LINES = 48
 """Connections of all replicas together, and sessions."""
 COMMITS, GROUPS = "llr_commit_group_size_sum", "llr_commit_group_size_count"
 CONFLICTS = "llr_conflicts_total"
 SETTINGS = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (3, 2))
+UNHASHED = (3, 1)
+"""The setting that is measured again with sessions that go anywhere."""
 
 
 class Figures(NamedTuple):
-    """What came of one setting."""
+    """What came of one setting.
+
+    Attributes:
+        replicas: how many.
+        databases: how many.
+        hashed: whether each session goes through one replica.
+        rate: samples a second.
+        cpu: processor seconds of the replicas a sample.
+        stored: processor seconds of the databases a sample.
+        group: changes a transaction.
+        shared: transactions a sync of the database's log.
+        conflicts: of a change, how many had to be done again.
+        reads: states read a second.
+    """
 
     replicas: int
     databases: int
     hashed: bool
     rate: float
     cpu: float
+    stored: float
     group: float
+    shared: float
     conflicts: float
     reads: float
 
@@ -50,7 +70,9 @@ class Figures(NamedTuple):
 class Site:
     """Some replicas on some databases, and a process of clients for each."""
 
-    def __init__(self, servers: Sequence[Server], loads: Sequence[Load], databases: int) -> None:
+    def __init__(
+        self, servers: Sequence[Server], loads: Sequence[Load], databases: Sequence[Database]
+    ) -> None:
         self._servers, self._loads, self._databases = servers, loads, databases
         bodies = as_json(*samples(10, 512))
         names = [f"s{number}" for number in range(LINES)]
@@ -62,16 +84,17 @@ class Site:
     def measure(self, seconds: float, hashed: bool = True) -> Figures:
         """Learn for a while, then read for a while."""
         self._run(self._posts, seconds / 4, hashed)  # copies find their places
-        before, cpu = self._metrics(), self._cpu()
+        before = self._counted()
         answers, took = self._run(self._posts, seconds, hashed)
-        changes, groups, conflicts = (
-            after - start for after, start in zip(self._metrics(), before, strict=True)
+        after = self._counted()
+        cpu, stored, changes, groups, conflicts, commits, syncs = (
+            now - then for now, then in zip(after, before, strict=True)
         )
-        spent = self._cpu() - cpu
         reads, reading = self._run(self._gets, seconds / 2, hashed)
-        place = len(self._servers), self._databases, hashed
-        costs = spent / answers, changes / groups, conflicts / changes
-        return Figures(*place, answers / took, *costs, reads / reading)
+        place = len(self._servers), len(self._databases), hashed
+        costs = answers / took, cpu / answers, stored / answers
+        shares = changes / groups, commits / syncs, conflicts / changes
+        return Figures(*place, *costs, *shares, reads / reading)
 
     def _run(self, wanted: list[list[bytes]], seconds: float, hashed: bool) -> tuple[int, float]:
         """Send through all replicas at once; how many were answered, in how many seconds."""
@@ -86,12 +109,14 @@ class Site:
             tallies = [tally for some in done for tally in some]
         return sum(tally.answers for tally in tallies), max(tally.seconds for tally in tallies)
 
-    def _cpu(self) -> float:
-        return sum(server.cpu for server in self._servers)
-
-    def _metrics(self) -> list[float]:
+    def _counted(self) -> list[float]:
+        """Seconds of replicas and databases, changes, groups, conflicts, commits and syncs."""
         texts = [_told(server.port) for server in self._servers]
-        return [sum(text[name] for text in texts) for name in (COMMITS, GROUPS, CONFLICTS)]
+        told = [sum(text[name] for text in texts) for name in (COMMITS, GROUPS, CONFLICTS)]
+        synced = [one.syncs() for one in self._databases]
+        own = sum(server.cpu for server in self._servers)
+        theirs = sum(one.own_cpu for one in self._databases)
+        return [own, theirs, *told, *map(sum, zip(*synced, strict=True))]
 
 
 def _told(port: int) -> dict[str, float]:
@@ -105,32 +130,70 @@ def _told(port: int) -> dict[str, float]:
 def site(replicas: int, databases: int) -> Iterator[Site]:
     """Replicas on databases of their own, until the block ends."""
     with ExitStack() as held:
-        urls = [held.enter_context(database(None)).url for _ in range(databases)]
-        for url in urls:
-            open_store(url).close()
-        options = ("service", "--port", "0", "--log-level", "error", "--store", ",".join(urls))
+        made = [held.enter_context(database(None)) for _ in range(databases)]
+        store = ",".join(one.url for one in made)
+        options = ("service", "--port", "0", "--log-level", "error", "--store", store)
         servers = [held.enter_context(serving(*options)) for _ in range(replicas)]
         _, other = cores()
         loads = [held.enter_context(loading(other)) for _ in range(replicas)]
-        yield Site(servers, loads, databases)
+        yield Site(servers, loads, made)
 
 
-def table(found: Sequence[Figures]) -> Table:
-    """For people."""
-    titles = (
-        "replicas",
-        "databases",
-        "sessions",
-        "samples/s",
-        "µs of a replica's processor a sample",
+HEADINGS = (
+    "replicas, databases, where sessions go",
+    "samples/s",
+    "replica's CPU µs a sample",
+    "database's CPU µs a sample",
+    "changes a commit",
+    "commits a sync",
+    "conflicts a change",
+    "reads/s",
+)
+
+
+def row(one: Figures) -> tuple[str, ...]:
+    """A line of the table."""
+    goes = "to one replica" if one.hashed else "anywhere"
+    return (
+        f"{one.replicas}, {one.databases}, {goes}",
+        f"{one.rate:,.0f}",
+        f"{1e6 * one.cpu:.0f}",
+        f"{1e6 * one.stored:.0f}",
+        f"{one.group:.1f}",
+        f"{one.shared:.1f}",
+        f"{one.conflicts:.3%}",
+        f"{one.reads:,.0f}",
     )
-    made = Table(*titles, "changes a commit", "conflicts a change", "reads/s")
-    for one in found:
-        goes = "to one replica" if one.hashed else "anywhere"
-        rates = f"{one.rate:,.0f}", f"{1e6 * one.cpu:.0f}", f"{one.group:.1f}"
-        last = f"{one.conflicts:.3%}", f"{one.reads:,.0f}"
-        made.add_row(f"{one.replicas}", f"{one.databases}", goes, *rates, *last)
-    return made
+
+
+def measured(seconds: float, tick: Callable[[], None]) -> list[Figures]:
+    """Every setting, one after the other, and one of them without hashing too."""
+    found = []
+    for replicas, databases in SETTINGS:
+        with site(replicas, databases) as made:
+            found.append(made.measure(seconds))
+            if (replicas, databases) == UNHASHED:
+                found.append(made.measure(seconds, hashed=False))
+        tick()
+    return found
+
+
+def section(found: Sequence[Figures]) -> Section:
+    """For the report."""
+    conflicts = max(one.conflicts for one in found if one.hashed)
+    verdict = Verdict(
+        "conflicts a change, sessions hashed", "< 0.1 %", f"{conflicts:.3%}", conflicts < 1e-3
+    )
+    return Section(
+        "Replicas and databases", [PROSE, table(HEADINGS, [*map(row, found)])], [verdict]
+    )
+
+
+PROSE = f"""\
+{LINES} connections, one sample of ten features a request, each connection in a session of its own,
+on Postgres that syncs every commit. Clients, replicas and databases share the machine's cores, so
+the rates do not grow with replicas here; what a sample costs each of them does not depend on that.
+[docs/scale.md](../docs/scale.md) reckons with it."""
 
 
 def main() -> None:
@@ -138,15 +201,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Count what replicas acknowledge.")
     parser.add_argument("--seconds", type=float, default=4.0)
     seconds = parser.parse_args().seconds
-    console, found = Console(width=140), list[Figures]()
-    console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before")
-    for replicas, databases in SETTINGS:
-        with site(replicas, databases) as made:
-            found.append(made.measure(seconds))
-            if (replicas, databases) == (3, 1):
-                found.append(made.measure(seconds, hashed=False))
-        console.print(found[-1])
-    console.print(table(found))
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before")
+    with Progress(console=Console(stderr=True), auto_refresh=False) as progress:
+        task = progress.add_task("measuring", total=len(SETTINGS))
+        found = measured(seconds, lambda: progress.update(task, advance=1, refresh=True))
+    print(*section(found).text, sep="\n\n")
 
 
 if __name__ == "__main__":
