@@ -120,7 +120,8 @@ async def _shard(stack: AsyncExitStack, context: Context, url: str, at: int, pla
     committer, heads = Committer(store, context.metrics), None
     stack.push_async_callback(committer.close)
     if isinstance(store, Shared):
-        heads = Heads(cast(Shared, await asyncio.to_thread(_opened, url, at, places)))
+        other = cast(Shared, await asyncio.to_thread(_opened, url, at, places))
+        heads = Heads(other, context.metrics)
         stack.push_async_callback(heads.close)
     return Shard(committer, heads)
 

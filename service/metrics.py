@@ -78,6 +78,11 @@ class Metrics:
             "Changes refused because another replica changed the session first.",
             registry=registry,
         )
+        self._store_errors = Counter(
+            "llr_store_errors",
+            "Groups of changes and questions at which the store failed.",
+            registry=registry,
+        )
 
     def _holding(self, registry: CollectorRegistry) -> None:
         self._sessions = Gauge("llr_sessions_loaded", "Sessions in memory.", registry=registry)
@@ -133,6 +138,10 @@ class Metrics:
         """n changes came too late."""
         if n:
             self._conflicts.inc(n)
+
+    def store_failed(self) -> None:
+        """The store failed at a group of changes, or at a question."""
+        self._store_errors.inc()
 
     def loaded(self, sessions: int, size: int) -> None:
         """So many sessions of so many bytes in all are in memory now."""

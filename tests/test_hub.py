@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 import llr
@@ -26,6 +27,7 @@ from service.stores.memory import Memory
 from service.stores.store import (
     Change,
     Conflict,
+    Damaged,
     Listed,
     Stored,
     StoreError,
@@ -257,6 +259,44 @@ async def test_what_was_stored_before_the_store_failed_is_not_learnt_twice(
     again = (await http.post(f"{SAMPLES}?producer=p&seq=0", json={"y": 1})).json()
     assert (again["t"], again["duplicate"]) == (1, True)
     assert (await snapshot(http))["state"] == replay(1.0)
+
+
+async def test_what_failed_is_counted_apart_from_what_became_durable(
+    store: Stub, http: httpx.AsyncClient
+) -> None:
+    before = await metrics(http)
+    store.fails = full
+    assert (await http.post(SAMPLES, json={"y": 1})).status_code == 507
+    failed = await metrics(http)
+    assert failed["llr_store_errors_total"] == before["llr_store_errors_total"] + 1
+    store.fails = None
+    assert (await http.post(SAMPLES, json={"y": 1})).is_success
+    after = await metrics(http)
+    assert after["llr_store_errors_total"] == failed["llr_store_errors_total"]
+    for name in ("llr_commit_seconds_count", "llr_commit_group_size_sum"):
+        assert failed[name] == before[name]
+        assert after[name] == before[name] + 1
+
+
+@pytest.mark.parametrize(
+    ("error", "counted"), [(StoreUnavailable, 1), (RuntimeError, 1), (Damaged, 0)]
+)
+async def test_a_question_the_store_fails_at_is_counted_unless_one_session_is_to_blame(
+    store: Stub, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, error: Any, counted: int
+) -> None:
+    def load(_: str) -> None:
+        raise error("it cannot be read")
+
+    before = await metrics(http)
+    monkeypatch.setattr(store, "load", load)
+    assert (await http.get("/v1/sessions/other")).is_server_error
+    after = await metrics(http)
+    assert after["llr_store_errors_total"] == before["llr_store_errors_total"] + counted
+
+
+async def metrics(http: httpx.AsyncClient) -> dict[str, float]:
+    told = text_string_to_metric_families((await http.get("/metrics")).text)
+    return {sample.name: sample.value for family in told for sample in family.samples}
 
 
 @pytest.mark.parametrize(("fails", "status"), [(full, 507), (away, 503)])

@@ -46,6 +46,7 @@ def test_everything_else_is_counted_where_it_belongs() -> None:
     metrics.duplicate(7)
     metrics.diverged()
     metrics.committed(3, 0.004)
+    metrics.store_failed()
     metrics.loaded(5, 4096)
     metrics.loaded(4, 1024)
     metrics.evicted()
@@ -60,6 +61,7 @@ def test_everything_else_is_counted_where_it_belongs() -> None:
         "llr_divergences_total": 1,
         "llr_commit_seconds_count": 1,
         "llr_commit_group_size_sum": 3,
+        "llr_store_errors_total": 1,
         "llr_sessions_loaded": 4,
         "llr_sessions_loaded_bytes": 1024,
         "llr_evictions_total": 3,

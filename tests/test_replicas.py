@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from llr import Learner
 from service.app import App
 from service.settings import Settings
-from service.stores.store import Change, Conflict, Written
+from service.stores.store import Change, Conflict, StoreUnavailable, Written
 
 DEMO = "/v1/sessions/demo"
 SAMPLES, LABELS, PREDICT = f"{DEMO}/samples", f"{DEMO}/labels", f"{DEMO}/predict"
@@ -58,10 +58,30 @@ def replay(*ys: float) -> Any:
     return learner.to_plain()
 
 
-def conflicts(client: TestClient) -> int:
+def counted(client: TestClient, name: str) -> int:
     lines = client.get("/metrics").text.splitlines()
-    [line] = [one for one in lines if one.startswith("llr_conflicts_total")]
+    [line] = [one for one in lines if one.startswith(f"{name} ")]
     return int(float(line.split()[1]))
+
+
+def conflicts(client: TestClient) -> int:
+    return counted(client, "llr_conflicts_total")
+
+
+def test_a_store_that_does_not_tell_what_others_did_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(_: Sequence[str]) -> None:
+        raise StoreUnavailable("away")
+
+    store = SharedMemory()
+    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    with TestClient(App(Settings(store="memory:"))) as client:
+        client.put(DEMO, json=GAUSSIAN)
+        assert counted(client, "llr_store_errors_total") == 0
+        monkeypatch.setattr(store, "heads", away)
+        assert client.get("/readyz").status_code == 503
+        assert counted(client, "llr_store_errors_total") == 1
 
 
 def test_a_copy_that_is_behind_is_reloaded_inside_the_request(pair: Pair) -> None:

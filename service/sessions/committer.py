@@ -19,6 +19,7 @@ from service.stores.store import (
     Append,
     Change,
     Conflict,
+    Damaged,
     Keep,
     Replace,
     Store,
@@ -30,6 +31,7 @@ from service.stores.store import (
 log = logging.getLogger("service")
 
 R = TypeVar("R")
+S = TypeVar("S", bound=Store)
 
 MOST = 1024
 """Changes in a group."""
@@ -138,7 +140,7 @@ class Committer:
         """Let the store do what it put off, until somebody wants something."""
         tidied = self._tidied
         while tidied is not None and self._batches.empty():
-            if _answer(lambda _: tidied.tidy(), tidied) is not True:
+            if outcome_of(lambda _: tidied.tidy(), tidied, self._metrics) is not True:
                 return
 
     def _serve(self, batch: list[Item]) -> list[Settled]:
@@ -150,17 +152,17 @@ class Committer:
                 continue
             done += self._write(group)
             group = []
-            done.append((receipt, _answer(work, self._store)))
+            done.append((receipt, outcome_of(work, self._store, self._metrics)))
         return done + self._write(group)
 
     def _write(self, group: list[Item]) -> list[Settled]:
         if not group:
             return []
-        started = time.perf_counter()
-        outcome = _answer(lambda store: store.write([change for change, _ in group]), self._store)
-        self._metrics.committed(len(group), time.perf_counter() - started)
-        if isinstance(outcome, Exception):
+        started, changes = time.perf_counter(), [change for change, _ in group]
+        outcome = outcome_of(lambda store: store.write(changes), self._store, self._metrics)
+        if isinstance(outcome, StoreError):
             return [(receipt, outcome) for _, receipt in group]
+        self._metrics.committed(len(group), time.perf_counter() - started)
         self._metrics.refused(sum(map(_overtaken, group, outcome)))
         return [(receipt, result) for (_, receipt), result in zip(group, outcome, strict=True)]
 
@@ -170,11 +172,12 @@ def _overtaken(item: Item, result: Written | Conflict) -> bool:
     return isinstance(result, Conflict) and isinstance(item[0], Append | Replace | Keep)
 
 
-def _answer(question: Callable[[Store], Any], store: Store) -> Any:
-    """What the store says, or the exception it raised."""
+def outcome_of(question: Callable[[S], R], store: S, metrics: Metrics) -> R | StoreError:
+    """What a store says, or its failure, which is counted unless one session is to blame."""
     try:
         return question(store)
-    except StoreError as failure:
-        return failure
-    except Exception as failure:  # a bug must not end the only writer
-        return StoreError(repr(failure))
+    except Damaged as damage:
+        return damage
+    except Exception as failure:  # a bug must not end the only writer, nor leave anybody waiting
+        metrics.store_failed()
+        return failure if isinstance(failure, StoreError) else StoreError(repr(failure))

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from service.sessions.committer import Receipt
+from service.metrics import Metrics
+from service.sessions.committer import Receipt, outcome_of
 from service.stores.store import Head, Shared, StoreError
 
 
@@ -15,8 +16,8 @@ class Heads:
     question after it: an answer is never older than who asked.
     """
 
-    def __init__(self, store: Shared) -> None:
-        self._store, self._loop = store, asyncio.get_running_loop()
+    def __init__(self, store: Shared, metrics: Metrics) -> None:
+        self._store, self._metrics, self._loop = store, metrics, asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "heads")
         self._asked: dict[str, Receipt[Head | None]] = {}
         self._busy = False
@@ -44,12 +45,7 @@ class Heads:
             answer.add_done_callback(lambda done: self._finish(asked, done.result()))
 
     def _answer(self, names: list[str]) -> Mapping[str, Head] | StoreError:
-        try:
-            return self._store.heads(names)
-        except StoreError as failure:
-            return failure
-        except Exception as failure:  # a bug must not leave anybody waiting
-            return StoreError(repr(failure))
+        return outcome_of(lambda store: store.heads(names), self._store, self._metrics)
 
     def _finish(
         self, asked: dict[str, Receipt[Head | None]], found: Mapping[str, Head] | StoreError
