@@ -1,14 +1,16 @@
 """Copies of a store that is in use, and what comes of going back to one."""
 
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres import cluster, place, program
+from flaky import Flaky, InProcess
+from postgres import cluster, place, program, schema_of
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -38,9 +40,13 @@ def state(client: TestClient) -> Any:
 
 
 def replay(n: int) -> Any:
+    return replayed([float(y) for y in range(n)])
+
+
+def replayed(ys: Sequence[float]) -> Any:
     learner = Learner("gaussian", algorithm="sg/ag", regret="exact")
-    for y in range(n):
-        assert learner.learn(float(y))
+    for y in ys:
+        assert learner.learn(y)
     return learner.to_plain()
 
 
@@ -120,22 +126,82 @@ def test_what_is_copied_by_other_means_says_so() -> None:
     assert "pg_dump" in answer.json()["detail"]
 
 
-def test_a_restored_database_is_one_that_was(tmp_path: Path) -> None:
-    url = place()
-    schema = url.partition("schema=")[2].partition("&")[0]
-    with TestClient(App(Settings(store=url))) as client:
+def test_a_database_dumped_under_load_is_a_beginning_of_what_was_acknowledged(
+    held: ExitStack,
+) -> None:
+    url, enough = place(), threading.Event()
+    with TestClient(App(Settings(store=url))) as client, ThreadPoolExecutor(2) as threads:
         create(client)
-        learn(client, 0, 5)
-        server = ["--host", str(cluster().folder), "--username=llr"]
-        dump = [program("pg_dump"), *server, f"--schema={schema}", "postgres"]
-        copy = subprocess.run(dump, check=True, capture_output=True).stdout  # noqa: S603
-        learn(client, 5, 9)
+        senders = [Sender(number, client, held) for number in range(2)]
+        for sender in senders:
+            sender.send()
+        sending = [threads.submit(sender.send_until, enough) for sender in senders]
+        try:
+            before = client.get(DEMO).json()["t"]
+            copy = dumped(url)
+            after = client.get(DEMO).json()["t"]
+        finally:
+            enough.set()
+        for each in sending:
+            each.result()
+    told = dict(one for sender in senders for one in sender.told)
+    history = [told[t] for t in range(1, len(told) + 1)]
+    with TestClient(App(Settings(store=restored(url, copy)))) as client:
+        t = client.get(DEMO).json()["t"]
+        assert before <= t <= after < len(history)
+        again = history[:t]
+        assert state(client) == replayed(again)
+        for sender in senders:
+            sender.goes_to(client)
+            had = sum(at <= t for at, _ in sender.told)
+            said = rf"has {had} samples.* acknowledged {len(sender.told)}:"
+            with pytest.raises(errors.StateRegressed, match=said):
+                sender.send()
+            assert sender.session.acked() == had
+            missing = [y for _, y in sender.told[had:]]
+            sender.session.learn_many(missing)
+            again += missing
+            assert state(client) == replayed(again)
+
+
+class Sender:
+    """A producer that writes down what was acknowledged: the t and the y of each sample."""
+
+    def __init__(self, number: int, client: TestClient, held: ExitStack) -> None:
+        self.told: list[tuple[int, float]] = []
+        self._number, self._line = number, Flaky(InProcess(client))
+        sdk = held.enter_context(Client("http://testserver", transport=self._line))
+        self.session = sdk.session("demo")
+
+    def send(self) -> None:
+        y = self._number + len(self.told) / 8
+        self.told.append((self.session.learn(y).t, y))
+
+    def send_until(self, enough: threading.Event) -> None:
+        """Send, for the last time when it was enough."""
+        while not enough.is_set():
+            self.send()
+        self.send()
+
+    def goes_to(self, client: TestClient) -> None:
+        """What it sends from now on goes to another service."""
+        self._line.inner = InProcess(client)
+
+
+def dumped(url: str) -> bytes:
+    """What pg_dump makes of a place."""
+    dump = [program("pg_dump"), *server(), f"--schema={schema_of(url)}", "postgres"]
+    return subprocess.run(dump, check=True, capture_output=True).stdout  # noqa: S603
+
+
+def restored(url: str, copy: bytes) -> str:
+    """The URL of a copy of a place, in a database of its own."""
+    schema = schema_of(url)
     cluster().sql(f"CREATE DATABASE {schema}")
-    back = [program("psql"), *server, "--no-psqlrc", "--quiet", schema]
+    back = [program("psql"), *server(), "--no-psqlrc", "--quiet", schema]
     subprocess.run(back, input=copy, check=True, capture_output=True)  # noqa: S603
-    restored = cluster().url(schema, schema=schema)
-    with TestClient(App(Settings(store=restored))) as client:
-        assert state(client) == replay(5)
-        assert learn(client, 9, 10).json()["expected"] == 5
-        learn(client, 5, 10)
-        assert state(client) == replay(10)
+    return cluster().url(schema, schema=schema)
+
+
+def server() -> list[str]:
+    return ["--host", str(cluster().folder), "--username=llr"]
