@@ -3,6 +3,7 @@
 import atexit
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -86,9 +87,23 @@ class Cluster:
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop it: SIGINT in order, SIGQUIT at once, SIGKILL as a power cut of the process."""
         if self._process:
+            orphans = self._orphans() if how == signal.SIGKILL else []
             self._process.send_signal(how)
             self._process.wait()
             self._process = None
+            for orphan in orphans:
+                select.select([orphan], [], [])
+                os.close(orphan)
+
+    def _orphans(self) -> list[int]:
+        """Handles of what outlives the first process for a moment, answers, and holds its memory.
+
+        The first process is stopped before, so that it has no more of them until it is killed.
+        """
+        os.kill(self.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return [os.pidfd_open(int(child)) for child in children.split()]
 
     def set(self, setting: str, value: str) -> None:
         """Change a setting and wait until it is so."""
