@@ -41,10 +41,13 @@ class Cluster:
 
     Args:
         under: a command that runs it, such as `nsenter`.
+        of: a cluster whose standby it is to be.
         settings: of the server; with `listen_addresses` whoever reaches it is let in.
     """
 
-    def __init__(self, under: Sequence[str] = (), **settings: str) -> None:
+    def __init__(
+        self, under: Sequence[str] = (), of: "Cluster | None" = None, **settings: str
+    ) -> None:
         self._under = under
         self.folder = Path(tempfile.mkdtemp(prefix="llr-postgres-"))
         self.data, self._settings = self.folder / "data", {**SETTINGS, **settings}
@@ -52,12 +55,20 @@ class Cluster:
         root = os.geteuid() == 0
         self._user = pwd.getpwnam("nobody" if root else pwd.getpwuid(os.getuid()).pw_name)
         os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
-        options = ["--username=llr", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"]
-        self._call([program("initdb"), "--pgdata", str(self.data), *options])
+        self._made(of)
         if settings.get("listen_addresses"):
             with (self.data / "pg_hba.conf").open("a") as rules:
                 rules.write("host all all all trust\n")
         self.start()
+
+    def _made(self, of: "Cluster | None") -> None:
+        command = [program("pg_basebackup" if of else "initdb"), "--pgdata", str(self.data)]
+        command += ["--username=llr", "--no-sync"]
+        if of:
+            command += ["--host", str(of.folder), "--checkpoint=fast", "--write-recovery-conf"]
+        else:
+            command += ["--auth=trust", "--encoding=UTF8", "--no-locale"]
+        self._call(command)
 
     @property
     def pid(self) -> int:
