@@ -21,6 +21,9 @@ from rich.text import Text
 from .rows import ROWS
 from .verdict import Harness, Verdict
 
+SAID = 500
+"""Characters of a failure that go into the table."""
+
 
 def asked(words: list[str] | None = None) -> argparse.Namespace:
     """What the command line asks for."""
@@ -47,7 +50,8 @@ def tried(row: Harness, seed: int, count: int, progress: Progress) -> Verdict:
         try:
             return row.run(Path(folder), seed, count, lambda: progress.advance(task))
         except Exception as failure:
-            return Verdict({}, row.unit, [f"{type(failure).__name__}: {failure}"])
+            said = f"{failure}"[-SAID:]  # the last of it, for a server's whole log may be in it
+            return Verdict({}, row.unit, [f"{type(failure).__name__}: {said}"])
 
 
 def table() -> Table:

@@ -52,19 +52,20 @@ async def _refusal(server: Server) -> str:
     return said
 
 
-def _asked(server: Server) -> str:
+def _asked(server: Server, path: str = "/readyz") -> str:
     with closing(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)) as connection:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         answer = connection.getresponse()
         answer.read()
         return f"{answer.status}{' with Retry-After' * bool(answer.headers['Retry-After'])}"
 
 
 async def _ready(server: Server) -> None:
-    """Wait until a replica is ready, by itself."""
+    """Wait until a replica says that it is ready, and works, both by itself."""
     async with asyncio.timeout(PATIENCE):
-        while await asyncio.to_thread(_asked, server) != "200":
-            await asyncio.sleep(0.02)
+        for path in ("/readyz", "/v1/sessions?limit=1"):  # each on a line of its own
+            while await asyncio.to_thread(_asked, server, path) != "200":
+                await asyncio.sleep(0.02)
 
 
 def _verdict(crowd: Crowd, meanwhile: Counter[str], ready: list[float]) -> Verdict:
