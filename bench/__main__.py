@@ -8,7 +8,7 @@ python -m bench --only learning      a section of it, printed and not written
 import argparse
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -56,12 +56,16 @@ def parts(folder: Path, quick: bool) -> dict[str, Part]:
     return {
         "learning": Part(learning.turns(of_learning), partial(learning.measure, of_learning)),
         "kernels": Part(tables.KERNELS, partial(tables.of_kernels, of_kernels)),
-        "hosts": Part(sockets.turns(of_sockets), partial(sockets.measure, folder, of_sockets)),
-        "http": Part(tables.HTTP, partial(tables.of_http, folder, of_http)),
+        "hosts": Part(
+            sockets.turns(of_sockets), partial(sockets.measure, folder / "hosts", of_sockets)
+        ),
+        "http": Part(tables.HTTP, partial(tables.of_http, folder / "http", of_http)),
         "postgres": Part(postgres.turns(of_postgres), partial(tables.of_postgres, of_postgres)),
         "replicas": Part(len(replicas.SETTINGS), partial(tables.of_replicas, of_postgres)),
-        "growth": Part(growth.CURVES, partial(growth.measure, folder, of_growth, pictures)),
-        "profile": Part(profile.KINDS, partial(profile.measure, folder, of_profile)),
+        "growth": Part(
+            growth.CURVES, partial(growth.measure, folder / "growth", of_growth, pictures)
+        ),
+        "profile": Part(profile.KINDS, partial(profile.measure, folder / "profile", of_profile)),
     }
 
 
@@ -70,15 +74,21 @@ def main() -> None:
     given = _arguments()
     with tempfile.TemporaryDirectory(dir=given.store, prefix="bench-") as folder:
         todo = parts(Path(folder), given.quick)
+        for name in todo:
+            (Path(folder) / name).mkdir()
         if given.only:
             todo = {given.only: todo[given.only]}
-        machine = Machine.now()
-        sections = _measured(todo)
-    versions = [line for one in environments.ALL for line in one.versions()]
+        machine, sections = Machine.now(), list[Section]()
+        for section in _measured(todo):
+            sections.append(section)
+            if not (given.only or given.quick):  # after each: none is lost with a later one
+                report.write(HERE / "RESULTS.md", machine, _versions(), sections)
     if given.only or given.quick:
-        report.write(Path("/dev/stdout"), machine, versions, sections)
-    else:
-        report.write(HERE / "RESULTS.md", machine, versions, sections)
+        report.write(Path("/dev/stdout"), machine, _versions(), sections)
+
+
+def _versions() -> list[str]:
+    return [line for one in environments.ALL for line in one.versions()]
 
 
 def _arguments() -> argparse.Namespace:
@@ -89,7 +99,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(todo: dict[str, Part]) -> list[Section]:
+def _measured(todo: dict[str, Part]) -> Iterator[Section]:
     """Every section, with a bar on stderr that is drawn between turns, never during one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console, everywhere = Console(stderr=True), os.sched_getaffinity(0)
@@ -99,13 +109,9 @@ def _measured(todo: dict[str, Part]) -> list[Section]:
         for one in environments.ALL:
             one.make()
             progress.update(making, advance=1, refresh=True)
-        sections = []
         for name, part in todo.items():
-            sections.append(
-                part.measure(partial(progress.update, tasks[name], advance=1, refresh=True))
-            )
+            yield part.measure(partial(progress.update, tasks[name], advance=1, refresh=True))
             os.sched_setaffinity(0, everywhere)
-        return sections
 
 
 if __name__ == "__main__":

@@ -209,6 +209,7 @@ def _picture(curves: list[Curve], folder: Path) -> Path:
         _panel(axes, curve)
     for axes in panels.flat[len(curves) :]:
         axes.set_axis_off()
+    folder.mkdir(exist_ok=True)
     path = folder / "growth.svg"
     figure.savefig(path, metadata={"Date": None})
     figure.savefig(path.with_suffix(".png"), dpi=110)
