@@ -30,7 +30,7 @@ model: .venv/dev
 rehearse: .venv/dev
 	$(BIN)/python tests/rehearsal.py
 
-# beside what people would use instead, an hour, to bench/RESULTS.md: BENCH=--quick in five minutes
+# beside what people would use instead, half an hour, to bench/RESULTS.md: BENCH=--quick in five minutes
 bench: .venv/bench
 	$(BIN)/python -m bench $(BENCH)
 

@@ -1,11 +1,13 @@
 """`make bench`: everything side by side in one go, written to bench/RESULTS.md.
 
-python -m bench                      all of it, about an hour
+python -m bench                      all of it, about half an hour
 python -m bench --quick              shorter turns, fewer of them
 python -m bench --only learning      a section of it, printed and not written
+python -m bench --resume             what a run that was cut short had not measured yet
 """
 
 import argparse
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -32,6 +34,7 @@ from bench import (
 from bench.report import Machine, Section
 
 HERE = Path(__file__).parent
+KEPT = environments.FOLDER / "sections.json"
 PARTS = ("learning", "kernels", "hosts", "http", "postgres", "replicas", "growth", "profile")
 Tick = Callable[[], None]
 
@@ -78,13 +81,24 @@ def main() -> None:
             (Path(folder) / name).mkdir()
         if given.only:
             todo = {given.only: todo[given.only]}
-        machine, sections = Machine.now(), list[Section]()
-        for section in _measured(todo):
-            sections.append(section)
-            if not (given.only or given.quick):  # after each: none is lost with a later one
-                report.write(HERE / "RESULTS.md", machine, _versions(), sections)
-    if given.only or given.quick:
-        report.write(Path("/dev/stdout"), machine, _versions(), sections)
+        machine, found = Machine.now(), _kept() if given.resume else dict[str, Section]()
+        written = not (given.only or given.quick)
+        for name, section in _measured({k: v for k, v in todo.items() if k not in found}):
+            found[name] = section
+            if written:  # after each: none is lost with a later one
+                KEPT.write_text(json.dumps(found))
+                report.write(HERE / "RESULTS.md", machine, _versions(), _ordered(found))
+    if not written:
+        report.write(Path("/dev/stdout"), machine, _versions(), _ordered(found))
+
+
+def _kept() -> dict[str, Section]:
+    """What the last run had measured."""
+    return {name: Section.of(one) for name, one in json.loads(KEPT.read_text()).items()}
+
+
+def _ordered(found: dict[str, Section]) -> list[Section]:
+    return [found[name] for name in PARTS if name in found]
 
 
 def _versions() -> list[str]:
@@ -95,11 +109,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure side by side.")
     parser.add_argument("--quick", action="store_true", help="shorter turns; printed, not written")
     parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--resume", action="store_true", help="keep what the last run measured")
     parser.add_argument("--store", type=Path, default=Path.cwd(), help="the disk to write to")
     return parser.parse_args()
 
 
-def _measured(todo: dict[str, Part]) -> Iterator[Section]:
+def _measured(todo: dict[str, Part]) -> Iterator[tuple[str, Section]]:
     """Every section, with a bar on stderr that is drawn between turns, never during one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console, everywhere = Console(stderr=True), os.sched_getaffinity(0)
@@ -110,8 +125,10 @@ def _measured(todo: dict[str, Part]) -> Iterator[Section]:
             one.make()
             progress.update(making, advance=1, refresh=True)
         for name, part in todo.items():
-            yield part.measure(partial(progress.update, tasks[name], advance=1, refresh=True))
+            tick = partial(progress.update, tasks[name], advance=1, refresh=True)
+            section = part.measure(tick)
             os.sched_setaffinity(0, everywhere)
+            yield name, section
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Growth: what a sample costs the service as streams, samples, stores, crowds and bodies grow."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,15 @@ from bench.load import Lane, Load, loading
 from bench.report import Section, Verdict
 from bench.requests import as_json, as_ndjson, as_npy, head, post, put, request, samples
 from bench.servers import Server, service
+from service.sessions.config import SessionConfig
+from service.sessions.origin import to_stored
+from service.stores import open_store
+from service.stores.store import Create
 
 BODIES = 4096
 LARGE = ("--max-dim", "2000000", "--max-body", "4GiB", "--max-bodies", "8GiB")
+GROUP = 1000
+"""Sessions that are made at once."""
 NPY, NDJSON = "application/x-npy", "application/x-ndjson"
 
 
@@ -77,8 +84,7 @@ def measure(folder: Path, scale: Scale, pictures: Path, tick: Callable[[], None]
     curves = []
     with loading(other) as load:
         for i, draw in enumerate((by_t, by_dim, by_sessions, by_connections, by_size)):
-            with service(folder / f"growth-{i}.db", *LARGE) as server:
-                curves.append(draw(server, load, scale))
+            curves.append(draw(folder / f"growth-{i}.db", load, scale))
             tick()
     path = _picture(curves, pictures)
     text = [PROSE, f"![cost against size]({path.parent.name}/{path.name})", _table(curves)]
@@ -90,70 +96,78 @@ Processor time of the server, the kernel's on its behalf included, as one thing 
 stays. Flat is what it should be."""
 
 
-def by_t(server: Server, load: Load, scale: Scale) -> Curve:
+def by_t(store: Path, load: Load, scale: Scale) -> Curve:
     """A stream that goes on: ten blocks to a decade."""
     block = 10_000
     npy = as_npy(*samples(10, block))
     first = [put(name, dim=10, regret="off") for name in ("t", "warm")]
-    load.run(server.port, [Lane([*first, *50 * [post("warm", npy, NPY)]], 1, 52)])
     body = post("t", npy, NPY)
     points, t = [], 0
-    while t < scale.samples:
-        blocks = max(100, t // block)
-        points.append(_point(server, load, Lane([body], 1, blocks), t + blocks * block, block))
-        t += blocks * block
+    with service(store, *LARGE) as server:
+        load.run(server.port, [Lane([*first, *50 * [post("warm", npy, NPY)]], 1, 52)])
+        while t < scale.samples:
+            blocks = max(100, t // block)
+            points.append(_point(server, load, Lane([body], 1, blocks), t + blocks * block, block))
+            t += blocks * block
     return Curve("samples learnt, d = 10, blocks of 10,000", "sample", points, 1.1)
 
 
-def by_dim(server: Server, load: Load, scale: Scale) -> Curve:
+def by_dim(store: Path, load: Load, scale: Scale) -> Curve:
     """Samples that get wider, in bodies of about as many numbers."""
     points = []
     rng = np.random.default_rng(1)
-    for dim in _decades(10, scale.features):
-        name, rows = f"d{dim}", max(2, 10**6 // dim)
-        load.run(server.port, [Lane([put(name, dim=dim, regret="off")], 1, 1)])
-        body = as_npy(rng.normal(size=(rows, dim)), rng.normal(size=rows))
-        path = f"/v1/sessions/{name}/samples?theta=false"
-        body = request("POST", path, body, NPY)
-        points.append(_point(server, load, Lane([body], 1, 20), dim, rows * dim))
+    with service(store, *LARGE) as server:
+        for dim in _decades(10, scale.features):
+            name, rows = f"d{dim}", max(2, 10**6 // dim)
+            load.run(server.port, [Lane([put(name, dim=dim, regret="off")], 1, 1)])
+            body = as_npy(rng.normal(size=(rows, dim)), rng.normal(size=rows))
+            path = f"/v1/sessions/{name}/samples?theta=false"
+            body = request("POST", path, body, NPY)
+            points.append(_point(server, load, Lane([body], 1, 20), dim, rows * dim))
     return Curve("features, npy of a million numbers", "feature", points)
 
 
-def by_sessions(server: Server, load: Load, scale: Scale) -> Curve:
-    """More and more sessions, of which some are busy."""
+def by_sessions(store: Path, load: Load, scale: Scale) -> Curve:
+    """More and more sessions, of which some are busy; most are put into the store beforehand."""
     bodies = as_json(*samples(10, BODIES))
     hot = Lane([post(f"s{i % MANY}", body) for i, body in enumerate(bodies)], 64)
+    config = to_stored(SessionConfig(model="linear", dim=10))
     points, made = [], 0
     for count in _decades(100, scale.sessions):
-        requests = (put(f"s{i}", dim=10) for i in range(made, count))
-        for some in _parts(requests, 10_000):
-            load.run(server.port, [Lane(some, 64, len(some))])
-        made = count
-        points.append(_point(server, load, hot, count, 1, scale.seconds))
+        with closing(open_store(f"sqlite:///{store}")) as opened:
+            while made < count:
+                some = range(made, min(made + GROUP, count))
+                opened.write([Create(f"s{i}", config) for i in some])
+                made = some.stop
+        with service(store, *LARGE) as server:
+            load.run(server.port, [hot], scale.seconds)
+            points.append(_point(server, load, hot, count, 1, 2 * scale.seconds))
     return Curve(f"sessions in the store, {MANY} of them busy", "sample", points, 1.1)
 
 
-def by_connections(server: Server, load: Load, scale: Scale) -> Curve:
+def by_connections(store: Path, load: Load, scale: Scale) -> Curve:
     """A crowd."""
-    load.run(server.port, [Lane([put("c", dim=10)], 1, 1)])
     requests = [post("c", body) for body in as_json(*samples(10, BODIES))]
-    load.run(server.port, [Lane(requests, 64)], scale.seconds)
     sizes = [n for n in (1, 4, 16, 64, 256, 1000, 2000) if n <= scale.connections]
-    points = [_point(server, load, Lane(requests, n), n, 1, scale.seconds) for n in sizes]
+    with service(store, *LARGE) as server:
+        load.run(server.port, [Lane([put("c", dim=10)], 1, 1)])
+        load.run(server.port, [Lane(requests, 64)], scale.seconds)
+        points = [_point(server, load, Lane(requests, n), n, 1, scale.seconds) for n in sizes]
     return Curve("connections, one sample a request", "sample", points)
 
 
-def by_size(server: Server, load: Load, scale: Scale) -> Curve:
+def by_size(store: Path, load: Load, scale: Scale) -> Curve:
     """Longer and longer NDJSON in one request."""
-    load.run(server.port, [Lane([put("b", dim=10)], 1, 1)])
     block = as_ndjson(*samples(10, BODIES))
     points = []
-    for size in _decades(10**6, scale.size):
-        times = max(1, round(size / len(block)))
-        before = server.cpu
-        load.upload(server.port, head("b", times * len(block), NDJSON), block, times)
-        cost = (server.cpu - before) / (times * BODIES)
-        points.append(Point(times * len(block), cost, server.memory))
+    with service(store, *LARGE) as server:
+        load.run(server.port, [Lane([put("b", dim=10)], 1, 1)])
+        for size in _decades(10**6, scale.size):
+            times = max(1, round(size / len(block)))
+            before = server.cpu
+            load.upload(server.port, head("b", times * len(block), NDJSON), block, times)
+            cost = (server.cpu - before) / (times * BODIES)
+            points.append(Point(times * len(block), cost, server.memory))
     return Curve("bytes of one NDJSON body, d = 10", "sample", points)
 
 
@@ -167,17 +181,6 @@ def _point(
 
 def _decades(first: int, last: int) -> list[int]:
     return [int(n) for n in np.geomspace(first, last, 1 + round(np.log10(last / first)))]
-
-
-def _parts(requests: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
-    part = []
-    for one in requests:
-        part.append(one)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part
 
 
 def _table(curves: list[Curve]) -> str:

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench.league.markdown import table, yes
 
@@ -34,6 +34,12 @@ class Section(NamedTuple):
     title: str
     text: Sequence[str]
     verdicts: Sequence[Verdict] = ()
+
+    @classmethod
+    def of(cls, plain: Any) -> "Section":
+        """The section that was kept as JSON."""
+        title, text, verdicts = plain
+        return cls(title, text, [Verdict(*one) for one in verdicts])
 
 
 class Machine(NamedTuple):

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
@@ -55,24 +55,26 @@ class Server:
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of processor time of a process and those of its children that live."""
+    """Seconds of processor time of a process and all its descendants, also of those that ended."""
     return sum(_cpu(folder) for folder in _family(pid))
 
 
 def _family(pid: int) -> list[Path]:
     """The folders of a process and all its descendants in /proc, parents first."""
     folder = Path("/proc") / str(pid)
-    children = [
-        int(child)
-        for task in (folder / "task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
+    children = list[int]()
+    with suppress(OSError):  # it may end meanwhile
+        for task in (folder / "task").iterdir():
+            children += map(int, (task / "children").read_text().split())
     return [folder, *(one for child in children for one in _family(child))]
 
 
 def _cpu(folder: Path) -> float:
-    fields = (folder / "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Its own seconds, and those of its children that ended; 0 if it has ended itself."""
+    with suppress(OSError):
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / TICKS
+    return 0.0
 
 
 def _resident(folder: Path) -> int:

@@ -334,6 +334,21 @@ async def test_what_fails_before_the_store_is_a_500_with_an_id_that_is_counted(
         assert b"see the log for request known" in answer
         [counted] = [line for line in _counts(app.context.metrics.render()[0]) if "5xx" in line]
         assert counted.endswith(" 1.0")
+
+
+async def test_what_failed_before_the_store_is_learnt_when_it_is_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as app:
+        wire = Wire(app)
+        await wire.ask(put("s", SESSIONS["s"]))
+        request = post(GOOD, "?producer=p&seq=0")
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "learnt", lambda *_: 1 / 0)
+            assert (await wire.ask(request)).startswith(b"HTTP/1.1 500")
+        answer = await wire.ask(request)
+        assert _t(answer) == 1
+        assert b'"duplicate":false' in answer
         session = app.context.sessions.at_hand("s")
         assert session is not None
         assert not session.busy

@@ -75,7 +75,7 @@ class Reader:
     async def state(self) -> dict[str, Any]:
         """The next state, which carries its t as id."""
         part = await self.part()
-        while part == b"retry: 1000\n\n":
+        while part in (b"retry: 1000\n\n", b": still here\n\n"):
             part = await self.part()
         assert part is not None
         number, kind, data, *end = part.decode().split("\n")
@@ -314,15 +314,17 @@ async def test_a_stream_waits_for_a_store_that_is_away(
         raise StoreUnavailable("away")
 
     tried = list[int]()
-    monkeypatch.setattr("service.routes.events.AGAIN", 0.0, raising=False)
+    monkeypatch.setattr("service.routes.events.AGAIN", 0.0)
     async with served() as (app, http):
         reader = Reader(app)
         await reader.state()
         with monkeypatch.context() as patched:
             patched.setattr(store, "load", unreadable)
+            patched.setattr("service.routes.events.HEARTBEAT", 0.0)
             store.fails = away
             assert (await http.post(SAMPLES, json={"y": 1})).status_code == 503
             await until(lambda: tried)
+            assert await reader.part() == b": still here\n\n"
         store.fails = None
         assert (await reader.state())["t"] == 0
         assert (await http.post(SAMPLES, json={"y": 2})).status_code == 200

@@ -68,20 +68,31 @@ async def test_the_id_is_t_whatever_the_team() -> None:
         assert (await seen(app))[1] == b"2"
 
 
-async def test_who_knows_all_is_told_of_what_follows_after_a_restart_too(tmp_path: Path) -> None:
+async def test_who_knows_all_is_told_of_what_follows() -> None:
+    async with served() as (app, http):
+        await http.post(SAMPLES, json={"y": [1, 2]})
+        _, last = await seen(app)
+        reader = Reader(app, (b"last-event-id", last))
+        assert await reader.part() == b"retry: 1000\n\n"
+        await http.post(SAMPLES, json={"y": 3})
+        assert (await reader.state())["t"] == 3
+        await reader.leave()
+
+
+async def test_who_was_away_over_a_restart_is_told_that_a_shadow_went(tmp_path: Path) -> None:
     settings = Settings(store=f"sqlite:///{tmp_path}/llr.db")
     app = App(settings)
     async with running(app) as http:
         await http.put(DEMO, json={"model": "gaussian"})
         await http.post(SAMPLES, json={"y": [1, 2]})
+        await change(http, ADD)
         before, last = await seen(app)
+        assert before["shadows"]
+        await change(http, REMOVE)
     app = App(settings)
     async with running(app) as http:
-        assert await seen(app) == (before, last)
         reader = Reader(app, (b"last-event-id", last))
-        assert await reader.part() == b"retry: 1000\n\n"
-        await http.post(SAMPLES, json={"y": 3})
-        assert (await reader.state())["t"] == 3
+        assert (await reader.state())["shadows"] == {}
         await reader.leave()
 
 

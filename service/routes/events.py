@@ -27,6 +27,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 APART, LEISURE = 0.05, 10
 """Seconds between two events, at least, and how many times the seconds it took to write one."""
 HEARTBEAT = 15.0
+STILL_HERE = b": still here\n\n"
 AGAIN = 0.25
 """Seconds after which a store that is away is asked again."""
 Seen = Moment | None
@@ -71,7 +72,10 @@ class _Events(StreamingResponse):
 async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     session = seat.session
-    while not here.draining and await _there(seat, here):
+    while not here.draining and (there := await _there(seat, here)) is not False:
+        if there is None:
+            yield STILL_HERE
+            continue
         if seat.session is not session:  # others changed it, who knows how
             session, seen = seat.session, None
         changed = session.changed
@@ -85,16 +89,18 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
             async with asyncio.timeout(HEARTBEAT):
                 await changed.wait()
         except TimeoutError:
-            yield b": still here\n\n"
+            yield STILL_HERE
     if not here.draining:  # the next session of that name is another one
         yield b"id:\n\n"
 
 
-async def _there(seat: Seat, here: Context) -> bool:
+async def _there(seat: Seat, here: Context) -> bool | None:
     """Whether the session is there; one moves on to the copy that has become it.
 
     A store that is away is waited for: a browser that is refused would not come back by itself.
+    None when that takes so long that a sign of life is due.
     """
+    due = perf_counter() + HEARTBEAT
     while seat.session.gone and not here.draining:
         try:
             present = await here.sessions.get(seat.session.name)
@@ -102,6 +108,8 @@ async def _there(seat: Seat, here: Context) -> bool:
             if problem.kind.name != "unavailable":
                 return False
             await asyncio.sleep(AGAIN)
+            if perf_counter() >= due:
+                return None
             continue
         if present.id != seat.session.id:
             return False
@@ -122,10 +130,14 @@ def _event(session: Session) -> bytes:
 
 
 def _told_by_t(session: Session) -> bool:
-    """Whether t alone says how a session is: it is well, and its team is and was a champion."""
+    """Whether t alone says how a session is: it is well, and its team is and was a champion.
+
+    Of a copy that has learnt nothing since it was loaded it is not known how the session was.
+    """
     team = session.published
     alone = team is None or not (team.shadows or team.name)
-    return alone and session.status == "ok" and not session.changes
+    known = (session.t > session.began or session.t == 0) and not session.changes
+    return known and alone and session.status == "ok"
 
 
 def _bounded(session: Session) -> dict[str, Any]:

@@ -43,7 +43,8 @@ class Session:
         features: whether its samples have an x.
         published: the team as of the last commit, None before the first sample of a session
             whose dim was left out. Never learns: what runs ahead is a view of it.
-        changes: how often the team was changed while it was in memory.
+        began: its t when it came into memory.
+        changes: how often the team was changed since.
         producers: for each producer, the number of its next sample.
         shelf: what is kept for late labels.
         journal: its way to the store.
@@ -71,7 +72,7 @@ class Session:
         self.features = config.features
         self.producers, self.shelf = producers, shelf
         self.published = team
-        self.changes = 0
+        self.began, self.changes = team.t if team else 0, 0
         self.changed = asyncio.Event()
         self.event = Event()
         self.watchers = 0
@@ -290,7 +291,11 @@ class Session:
             self.producers[fresh.producer[0]] = fresh.producer[1]
         if fresh.kept:
             self.shelf.put(fresh.kept)
-        commit = self.journal.learnt(ahead, at, fresh)
+        try:
+            commit = self.journal.learnt(ahead, at, fresh)
+        except BaseException:
+            self.drop()  # this copy is ahead of what will ever be stored
+            raise
         commit.then(partial(self._committed, ahead))
         theta = of_few(names)(ahead.champion) if names else None
         return Learnt(ahead, n, False, outcome.predictions, names, theta), commit

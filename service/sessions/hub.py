@@ -237,13 +237,13 @@ class Hub:
             written = await told(self.shards.of(create.name).commit(create).wait())
             if isinstance(written, Written):
                 return written
-            if written.reason != taken(create.name):
-                raise Problem("invalid", f"cannot be stored: {written.reason}")
             try:
                 return await self._there(create.name)
             except Problem as problem:
                 if problem.kind.name != "session-not-found":
                     raise
+            if written.reason != taken(create.name):
+                raise Problem("invalid", f"cannot be stored: {written.reason}")
         raise Moved
 
     def _make(self, name: str, stored: Stored, team: Team | None) -> Session:
@@ -280,10 +280,13 @@ class Hub:
 
     def _evict(self, spared: Session) -> None:
         """Let go of the sessions that were idle longest, until the rest fits."""
-        for name, session in list(self._loaded.items()):
+        for _ in range(len(self._loaded)):
             if self._bytes <= self._settings.memory_cap:
                 return
-            if session is not spared and not session.busy:
+            name, session = next(iter(self._loaded.items()))  # to list them all would take long
+            if session is spared or session.busy:
+                self._loaded.move_to_end(name)
+            else:
                 session.gone = True
                 self._forget(name)
                 self._metrics.evicted()

@@ -80,6 +80,7 @@ class Shards:
         finally:
             for each in asked:
                 each.cancel()
+                each.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def copy(self) -> BinaryIO | None:
         """A copy of the store as it is now, None if it is copied by other means."""

@@ -3,10 +3,10 @@
 from asyncpg import Connection
 
 from service.stores.places import LOOK, check_names, check_seat
+from service.stores.postgres.reading import listed
 from service.stores.store import Seat
 
 FOUND = "SELECT at, places FROM place"
-NAMES = "SELECT name FROM sessions ORDER BY name LIMIT $1"
 TAKE = """INSERT INTO place (at, places) VALUES ($1, $2) ON CONFLICT (one) DO UPDATE
     SET at = excluded.at, places = excluded.places WHERE NOT EXISTS (SELECT 1 FROM sessions)"""
 
@@ -16,9 +16,8 @@ async def take(connection: Connection, seat: Seat) -> None:
     found = await _found(connection)
     if found == seat:
         return
-    if found is None:
-        rows = await connection.fetch(NAMES, LOOK)
-        check_names((row["name"].decode(errors="replace") for row in rows), seat)
+    if found is None and seat.places > 1:
+        check_names((row.name for row in await listed(connection, "", LOOK)), seat)
     await connection.execute(TAKE, *seat)
     check_seat(await _found(connection), seat)
 

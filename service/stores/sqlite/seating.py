@@ -1,7 +1,10 @@
 """Which place of which list a file is, kept in the file itself."""
 
+from itertools import islice
+
 from service.stores.places import LOOK, check_names, check_seat
 from service.stores.sqlite.connection import Connection
+from service.stores.sqlite.reading import listed
 from service.stores.store import Seat
 
 TAKE = "INSERT OR REPLACE INTO place (one, at, places) VALUES (1, ?, ?)"
@@ -13,10 +16,8 @@ def to_take(db: Connection, seat: Seat) -> bool:
     found = Seat(*rows[0]) if rows else None
     if found == seat:
         return False
-    asked = "SELECT name FROM sessions ORDER BY name LIMIT ?"
-    names = [str(name) for (name,) in db.execute(asked, (LOOK,)).fetchall()]
-    if found is None:
-        check_names(names, seat)
-    elif names:
+    if found is None and seat.places > 1:
+        check_names((row.name for row in islice(listed(db, ""), LOOK)), seat)
+    elif found is not None and db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall():
         check_seat(found, seat)
     return True
