@@ -81,7 +81,10 @@ def main() -> None:
             (Path(folder) / name).mkdir()
         if given.only:
             todo = {given.only: todo[given.only]}
-        machine, found = Machine.now(), _kept() if given.resume else dict[str, Section]()
+        machine, found = (
+            Machine.now(given.resume),
+            _kept() if given.resume else dict[str, Section](),
+        )
         written = not (given.only or given.quick)
         for name, section in _measured({k: v for k, v in todo.items() if k not in found}):
             found[name] = section

@@ -24,7 +24,16 @@ from service.stores import open_store
 from service.stores.store import Create
 
 BODIES = 4096
-LARGE = ("--max-dim", "2000000", "--max-body", "4GiB", "--max-bodies", "8GiB")
+LARGE = (
+    "--max-dim",
+    "2000000",
+    "--max-body",
+    "4GiB",
+    "--max-bodies",
+    "8GiB",
+    "--max-queue",
+    "4000",
+)
 GROUP = 1000
 """Sessions that are made at once."""
 NPY, NDJSON = "application/x-npy", "application/x-ndjson"

@@ -74,20 +74,20 @@ def _own(stacks: str) -> Counter[str]:
     seen: Counter[str] = Counter()
     for line in stacks.splitlines():
         stack, _, count = line.rpartition(" ")
-        seen[stack.rpartition(";")[2]] += int(count)
+        seen[_short(stack.rpartition(";")[2])] += int(count)
     return seen
 
 
 def _table(seen: Counter[str]) -> str:
     total = seen.total()
-    rows = [
-        (f"`{_short(where)}`", f"{count / total:.1%}") for where, count in seen.most_common(SHOWN)
-    ]
+    rows = [(f"`{where}`", f"{count / total:.1%}") for where, count in seen.most_common(SHOWN)]
     return table(("function", "share"), rows)
 
 
 def _short(where: str) -> str:
     """A function and the last of its path: `name (package/file.py:line)` without the line."""
+    if where.startswith("thread ") or not where:
+        return "outside of Python"
     name, _, place = where.rstrip(")").partition(" (")
     file = place.rpartition(":")[0] or place
     return f"{name}, {'/'.join(Path(file).parts[-2:])}"

@@ -47,11 +47,12 @@ class Machine(NamedTuple):
 
     begun: datetime.datetime
     load: float
+    resumed: bool = False
 
     @classmethod
-    def now(cls) -> "Machine":
-        """This one."""
-        return cls(datetime.datetime.now(datetime.UTC), os.getloadavg()[0])
+    def now(cls, resumed: bool = False) -> "Machine":
+        """This one, and whether a part was measured in a run before."""
+        return cls(datetime.datetime.now(datetime.UTC), os.getloadavg()[0], resumed)
 
 
 def write(
@@ -68,10 +69,11 @@ def write(
 def _head(machine: Machine, versions: Sequence[str]) -> str:
     now = datetime.datetime.now(datetime.UTC)
     minutes = (now - machine.begun).total_seconds() / 60.0
+    goes = "in more than one go" if machine.resumed else f"after {minutes:.0f} minutes"
     own = [f"{name} {version(name)}" for name in ("llr", *OWN)]
     return f"""# Side by side
 
-Written by `make bench` on {now.date().isoformat()} after {minutes:.0f} minutes. {_processor()},
+Written by `make bench` on {now.date().isoformat()} {goes}. {_processor()},
 {os.cpu_count()} cores, {platform.system()} {platform.release()}, Python
 {platform.python_version()}; load {machine.load:.2f} before. {", ".join(own)}. Peers, each in an
 environment of its own: {", ".join(sorted(set(versions)))}.

@@ -31,7 +31,9 @@ def test_sparse_samples_name_every_feature_and_none_of_them_twice_in_a_row(tmp_p
 
 def test_a_profile_counts_the_function_at_the_end_of_each_stack() -> None:
     seen = profile._own("main (a.py:1);work (b.py:2) 3\nmain (a.py:1) 1\nx;work (b.py:2) 2\n")
-    assert seen == {"work (b.py:2)": 5, "main (a.py:1)": 1}
+    assert seen == {"work, b.py": 5, "main, a.py": 1}
+    assert profile._own("main (a.py:1);main (a.py:9) 3\nmain (a.py:1) 1\n") == {"main, a.py": 4}
+    assert profile._own("thread (7): MainThread 2\n") == {"outside of Python": 2}
     assert profile._short("work (/long/way/to/b.py:2)") == "work, to/b.py"
 
 
