@@ -35,6 +35,6 @@ WORKDIR /var/lib/llr
 VOLUME /var/lib/llr
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
-    CMD ["python", "-m", "service.ready"]
+    CMD ["python", "-m", "llr_service.ready"]
 USER 10001:10001
-CMD ["python", "-m", "service"]
+CMD ["python", "-m", "llr_service"]

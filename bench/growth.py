@@ -10,6 +10,10 @@ import matplotlib as mpl
 
 mpl.use("agg")
 import numpy as np
+from llr_service.sessions.config import SessionConfig
+from llr_service.sessions.origin import to_stored
+from llr_service.stores import open_store
+from llr_service.stores.store import Create
 from matplotlib import pyplot as plt
 
 from bench.arena import MANY, cores
@@ -18,10 +22,6 @@ from bench.load import Lane, Load, loading
 from bench.report import Section, Verdict
 from bench.requests import as_json, as_ndjson, as_npy, head, post, put, request, samples
 from bench.servers import Server, service
-from service.sessions.config import SessionConfig
-from service.sessions.origin import to_stored
-from service.stores import open_store
-from service.stores.store import Create
 
 BODIES = 4096
 LARGE = (

@@ -27,18 +27,18 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import asyncpg
+from llr_service.metrics import Metrics
+from llr_service.sessions.committer import Committer
+from llr_service.stores import open_store
+from llr_service.stores.postgres import server, writing
+from llr_service.stores.postgres.address import address
+from llr_service.stores.store import Append, Create, Written
 from rich.console import Console
 
 from bench import contest
 from bench.contest import Contest, Line, Scores, Turn, at_least, plain
 from bench.http import sync_time
 from bench.servers import cpu_of
-from service.metrics import Metrics
-from service.sessions.committer import Committer
-from service.stores import open_store
-from service.stores.postgres import server, writing
-from service.stores.postgres.address import address
-from service.stores.store import Append, Create, Written
 
 CLIENTS = (1, 32, 256, 512)
 RIVAL = 256

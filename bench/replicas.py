@@ -132,7 +132,7 @@ def site(replicas: int, databases: int) -> Iterator[Site]:
     with ExitStack() as held:
         made = [held.enter_context(database(None)) for _ in range(databases)]
         store = ",".join(one.url for one in made)
-        options = ("service", "--port", "0", "--log-level", "error", "--store", store)
+        options = ("llr_service", "--port", "0", "--log-level", "error", "--store", store)
         servers = [held.enter_context(serving(*options)) for _ in range(replicas)]
         _, other = cores()
         loads = [held.enter_context(loading(other)) for _ in range(replicas)]

@@ -110,4 +110,4 @@ def running(*command: str) -> Iterator[Server]:
 
 def service(store: Path, *options: str) -> AbstractContextManager[Server]:
     """The service itself, on an SQLite file."""
-    return serving("service", "--port", "0", "--store", f"sqlite:///{store}", *options)
+    return serving("llr_service", "--port", "0", "--store", f"sqlite:///{store}", *options)

@@ -44,7 +44,16 @@ def local_service(folder: Path) -> Iterator[LocalService]:
     """Start it on a store in a folder; whatever happens, it ends with the block."""
     log = folder / "service.log"
     port = USUAL if is_free(USUAL) else 0
-    command = [sys.executable, "-P", "-m", "service", "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "llr_service",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     command += ["--store", f"sqlite:///{folder / 'llr.db'}", "--log-level", "warning"]
     with log.open("w") as errors, ending_on_termination():
         process = subprocess.Popen(  # noqa: S603

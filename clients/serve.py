@@ -9,4 +9,4 @@ import typer
 def serve(context: typer.Context) -> None:
     """Start the service; `llr serve --help` lists its settings."""
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "service", *context.args])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, "-m", "llr_service", *context.args])  # noqa: S606

@@ -47,7 +47,7 @@ def migrate_store(
 
 
 def _run(module: str, *arguments: str) -> None:
-    command = [sys.executable, "-P", "-m", f"service.{module}", *arguments]
+    command = [sys.executable, "-m", f"llr_service.{module}", *arguments]
     try:  # the child is no part of this terminal's group: Ctrl-C comes to us alone, and ends it
         done = subprocess.run(command, check=False, start_new_session=True)  # noqa: S603
     except KeyboardInterrupt:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
-
-from service.app import App
-from service.settings import Settings
 
 # bench is not installed; last, so that it hides no other copy of what is
 sys.path.append(str(Path(__file__).parent.parent))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 def serving(store: str, port: str = "0", **settings: str) -> Iterator[str]:
     """The address of a running service, `127.0.0.1:port`; it is told to stop at the end."""
     environment = os.environ | {f"LLR_{name.upper()}": value for name, value in settings.items()}
-    command = [sys.executable, "-m", "service", "--port", port, "--store", store]
+    command = [sys.executable, "-m", "llr_service", "--port", port, "--store", store]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             assert process.stdout is not None
@@ -58,7 +58,7 @@ class Server(NamedTuple):
 
 @contextlib.contextmanager
 def started(
-    folder: Path, program: Sequence[str] = ("-m", "service"), **settings: str
+    folder: Path, program: Sequence[str] = ("-m", "llr_service"), **settings: str
 ) -> Iterator[Server]:
     """A service that keeps its sessions and its log in a folder, until it is told to stop."""
     given = {"store": f"sqlite:///{folder}/llr.db", **settings}

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from stores_contract import kinds, known
-
-from service.stores.store import (
+from llr_service.stores.store import (
     Append,
     Change,
     Create,
@@ -17,6 +15,7 @@ from service.stores.store import (
     Shared,
     Written,
 )
+from stores_contract import kinds, known
 
 X = Kept(5, False, b"x")
 

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Mapping, Sequence
 
-from service.stores.memory import Memory
-from service.stores.store import Change, Conflict, Head, Listed, Stored, Written
+from llr_service.stores.memory import Memory
+from llr_service.stores.store import Change, Conflict, Head, Listed, Stored, Written
 
 
 class SharedMemory(Memory):

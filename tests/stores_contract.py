@@ -1,6 +1,6 @@
 """What every store promises, as functions that take an empty one; and a model of any store.
 
-`PLACES` says how each engine of `service.stores.ENGINES` is given a place of its own.
+`PLACES` says how each engine of `llr_service.stores.ENGINES` is given a place of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,7 @@ from pathlib import Path
 
 import postgres
 import pytest
-
-from service.stores.store import (
+from llr_service.stores.store import (
     MARK,
     Append,
     Change,

@@ -6,6 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llr_service import logs
+from llr_service.__main__ import main
+from llr_service.app import App
+from llr_service.keys import hash_key
+from llr_service.sessions.hub import Hub
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from torture.access import check_method, check_route, check_trick
@@ -21,13 +27,6 @@ from torture.doors import (
     routes,
     served,
 )
-
-from service import logs
-from service.__main__ import main
-from service.app import App
-from service.keys import hash_key
-from service.sessions.hub import Hub
-from service.settings import Settings
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
 import llr
 from llr.streams import STREAMS
-from service.app import App
-from service.settings import Settings
 
 JSON = {"content-type": "application/json"}
 NDJSON = {"content-type": "application/x-ndjson"}

@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 import uvicorn
+from llr_service import answers
+from llr_service.app import App
+from llr_service.connection import Connection
+from llr_service.replies import Whole
+from llr_service.sessions.journal import Journal
+from llr_service.settings import Settings
+from llr_service.stores.store import Conflict, StoreUnavailable
 from test_connection import Transport
 from test_hub import Stub, anyio_backend, store
 from uvicorn.server import ServerState
-
-from service import answers
-from service.app import App
-from service.connection import Connection
-from service.replies import Whole
-from service.sessions.journal import Journal
-from service.settings import Settings
-from service.stores.store import Conflict, StoreUnavailable
 
 __all__ = ["anyio_backend", "store"]
 pytestmark = pytest.mark.anyio

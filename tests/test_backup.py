@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 from flaky import Flaky, InProcess
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores.sqlite.checking import check
 from postgres import cluster, place, program, schema_of
 from serving import serving
 from starlette.testclient import TestClient
@@ -18,9 +21,6 @@ from typer.testing import CliRunner
 from clients import Client, errors
 from clients.cli import app as cli
 from llr import Learner
-from service.app import App
-from service.settings import Settings
-from service.stores.sqlite.checking import check
 
 DEMO = "/v1/sessions/demo"
 BACKUP = "/v1/backup"

@@ -8,15 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llr_service.codec
 import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-import service.codec
-from llr.types import Vector
-from service.codec import (
+from llr_service.codec import (
     Samples,
     decode_json,
     decode_ndjson,
@@ -25,7 +23,9 @@ from service.codec import (
     pack_samples,
     unpack_samples,
 )
-from service.problems import Problem
+from llr_service.problems import Problem
+
+from llr.types import Vector
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
     [-0.0, 5e-324, -5e-324, 2.2250738585072011e-308, 1.7976931348623157e308, 1e308, 2.0**53 + 2]
@@ -122,8 +122,8 @@ def test_plain_bodies_are_read_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(features: bool) -> None:
         raise AssertionError("read twice")
 
-    monkeypatch.setattr("service.codec.json.Inspector", slow)
-    monkeypatch.setattr("service.codec.ndjson.Inspector", slow)
+    monkeypatch.setattr("llr_service.codec.json.Inspector", slow)
+    monkeypatch.setattr("llr_service.codec.ndjson.Inspector", slow)
     for body in (b'{"x": [1.5, 0, -0.0], "y": -3}', b'[{"x": [1], "y": 0.5}, {"y": 0, "x": [2]}]'):
         decode_json(body, features=True)
         decode_ndjson(body.strip(b"[]").replace(b"}, {", b"}\r\n{"), 1, features=True)
@@ -219,6 +219,6 @@ def test_any_bytes_are_taken_or_refused_with_a_problem(body: bytes, decoder: str
 
 
 def test_every_public_name_is_sorted_and_documented() -> None:
-    names = service.codec.__all__
+    names = llr_service.codec.__all__
     assert sorted(names) == names
-    assert all(getattr(service.codec, name).__doc__ for name in names)
+    assert all(getattr(llr_service.codec, name).__doc__ for name in names)

@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
+from llr_service.codec import Samples, decode_json, decode_ndjson
+from llr_service.codec.json import _decode_exactly as decode_json_exactly
+from llr_service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
+from llr_service.problems import Problem
 from plain_json import number, parsed
 
 from llr import NamedRows
-from service.codec import Samples, decode_json, decode_ndjson
-from service.codec.json import _decode_exactly as decode_json_exactly
-from service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
-from service.problems import Problem
 
 Read = tuple[list[list[float]], list[float]]
 REFUSALS = (Problem, AssertionError, ValueError, OverflowError, TypeError, RecursionError)

@@ -3,9 +3,8 @@ import re
 
 import numpy as np
 import pytest
-
-from service.codec import decode_json, decode_rows
-from service.problems import Problem
+from llr_service.codec import decode_json, decode_rows
+from llr_service.problems import Problem
 
 HOSTILE = ["NaN", "Infinity", "-Infinity", "nan", "1e999", "-1e999", "1.7976931348623159e308"]
 HOSTILE += ["true", "false", "null", '"1.5"', '""', "[]", "{}", "[null]", '{"a":1}', "[[]]"]

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from service.codec import decode_labels, decode_query
-from service.problems import Problem
+from llr_service.codec import decode_labels, decode_query
+from llr_service.problems import Problem
 
 
 def refused(problem: Problem) -> list[str]:

@@ -3,9 +3,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-
-from service.codec import Block, LineSplitter
-from service.problems import Problem
+from llr_service.codec import Block, LineSplitter
+from llr_service.problems import Problem
 
 
 def fed(splitter: LineSplitter, chunks: list[bytes]) -> tuple[list[Block], Problem | None]:

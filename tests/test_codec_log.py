@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-
-from service.codec import Samples, pack_samples, unpack_samples
-from service.problems import Problem
+from llr_service.codec import Samples, pack_samples, unpack_samples
+from llr_service.problems import Problem
 
 PACKED = pack_samples(Samples(np.arange(6.0).reshape(3, 2), np.array([-0.0, 5e-324, 1e308])))
 

@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
-from plain_json import number, parsed
-
-from llr import NamedRows
-from llr.named.features import LONGEST, MOST
-from service.codec import (
+from llr_service.codec import (
     Samples,
     decode_json,
     decode_ndjson,
@@ -24,10 +20,14 @@ from service.codec import (
     pack_samples,
     unpack_samples,
 )
-from service.codec.json import _decode_exactly as decode_json_exactly
-from service.codec.named_rows import between, pack, unpack
-from service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
-from service.problems import Problem
+from llr_service.codec.json import _decode_exactly as decode_json_exactly
+from llr_service.codec.named_rows import between, pack, unpack
+from llr_service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
+from llr_service.problems import Problem
+from plain_json import number, parsed
+
+from llr import NamedRows
+from llr.named.features import LONGEST, MOST
 
 REFUSALS = (Problem, AssertionError, ValueError, OverflowError, TypeError, RecursionError)
 Read = tuple[list[dict[str, float]], list[float]]

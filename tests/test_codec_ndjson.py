@@ -2,9 +2,8 @@ import json
 
 import numpy as np
 import pytest
-
-from service.codec import LineSplitter, decode_ndjson
-from service.problems import Problem
+from llr_service.codec import LineSplitter, decode_ndjson
+from llr_service.problems import Problem
 
 
 def refusal(lines: bytes, first_line: int = 1, features: bool = True) -> Problem:

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+from llr_service.codec import decode_npy
+from llr_service.codec.npy import MAX_HEADER
+from llr_service.problems import Problem
 from numpy.lib import format as npy_format
-
-from service.codec import decode_npy
-from service.codec.npy import MAX_HEADER
-from service.problems import Problem
 
 FIELDS = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"
 NUMBERS = np.arange(6.0).tobytes()

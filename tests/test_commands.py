@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llr_service.keys import Role, parse_keys
 from rich.console import Console
 from serving import serving
 from typer.testing import CliRunner, Result
@@ -20,7 +21,6 @@ from typer.testing import CliRunner, Result
 from clients import Client
 from clients.cli import app
 from clients.watch import View
-from service.keys import Role, parse_keys
 
 NOWHERE = "http://127.0.0.1:1"
 TALKING = (["sessions"], ["sessions", "show", "demo"], ["watch", "demo"], ["push", "FILE"])

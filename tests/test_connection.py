@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 import uvicorn
+from llr_service.connection import Connection
 from serving import Server, started
 from test_hub import anyio_backend
 from uvicorn.server import ServerState
-
-from service.connection import Connection
 
 __all__ = ["anyio_backend"]
 

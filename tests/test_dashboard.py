@@ -3,10 +3,9 @@
 import re
 
 import pytest
+from llr_service.dashboard import ASSETS, PAGE
+from llr_service.routes.dashboard import HEADERS, POLICY
 from starlette.testclient import TestClient
-
-from service.dashboard import ASSETS, PAGE
-from service.routes.dashboard import HEADERS, POLICY
 
 SCRIPTS = {name: one.body.decode() for name, one in ASSETS.items() if name.endswith(".js")}
 STYLES = {name: one.body.decode() for name, one in ASSETS.items() if name.endswith(".css")}

@@ -11,9 +11,8 @@ import httpx
 import pytest
 from browser import Page
 from dashboard import MOVED, browser, learn, made, page, service
+from llr_service.keys import hash_key
 from serving import serving
-
-from service.keys import hash_key
 
 __all__ = ["browser", "page", "service"]
 HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>'

@@ -9,14 +9,14 @@ from typing import Any
 
 import yaml
 from dockerfile import Ignored, Instruction, assignments, instructions, stages
+from llr_service.ready import is_ready
+from llr_service.settings import Settings, described
 from prometheus_client.parser import text_string_to_metric_families
 from serving import started
 from starlette.testclient import TestClient
 from typer.main import get_command
 
 from clients.cli import app as cli
-from service.ready import is_ready
-from service.settings import Settings, described
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "Dockerfile").read_text()
@@ -88,7 +88,7 @@ def test_what_is_copied_is_there_and_goes_to_the_builder_and_the_rest_does_not()
     for source in [word for one in copied for word in one.words[:-1]]:
         assert (ROOT / source).exists(), source
         assert source not in ignored
-    for kept in ("llr/step.py", "service/stores/sqlite/file.py", "clients/py.typed"):
+    for kept in ("llr/step.py", "service/llr_service/stores/sqlite/file.py", "clients/py.typed"):
         assert kept not in ignored
     for left in (".git", ".venv/bin/python", "tests/test_api.py", "llr/__pycache__/a.pyc", ".env"):
         assert left in ignored, left
@@ -224,7 +224,7 @@ def _family(name: str) -> str:
 def test_the_health_check_tells_a_service_that_is_ready(tmp_path: Path) -> None:
     with started(tmp_path) as server:
         assert is_ready(server.port)
-        asked = [sys.executable, "-m", "service.ready"]
+        asked = [sys.executable, "-m", "llr_service.ready"]
         environment = {"LLR_PORT": str(server.port), "PATH": "", "PYTHONPATH": str(ROOT)}
         assert subprocess.run(asked, env=environment, check=False).returncode == 0  # noqa: S603
     assert not is_ready(server.port)

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from llr_service.doctor import main
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Append, Create, Written
 from test_commands import run
 from test_stores import tampered
-
-from service.doctor import main
-from service.stores.sqlite import SQLite
-from service.stores.store import Append, Create, Written
 
 
 @pytest.fixture

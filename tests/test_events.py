@@ -7,16 +7,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+import llr_service.answers
 import pytest
+from llr_service.app import App
+from llr_service.sessions.actor import Session
+from llr_service.settings import Settings
+from llr_service.stores.store import Stored, StoreUnavailable
+from llr_service.theta import WHOLE
 from starlette.types import Message
 from test_hub import Stub, anyio_backend, away, running, store, until
-
-import service.answers
-from service.app import App
-from service.sessions.actor import Session
-from service.settings import Settings
-from service.stores.store import Stored, StoreUnavailable
-from service.theta import WHOLE
 
 __all__ = ["anyio_backend", "store"]
 pytestmark = pytest.mark.anyio
@@ -246,7 +245,7 @@ async def test_an_id_that_only_looks_like_a_number_is_nonsense(app: App, last: b
 async def test_a_quiet_stream_shows_that_it_is_alive(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.routes.events.HEARTBEAT", 0.001)
+    monkeypatch.setattr("llr_service.routes.events.HEARTBEAT", 0.001)
     reader = Reader(app)
     await reader.state()
     assert await reader.part() == b": still here\n\n"
@@ -314,13 +313,13 @@ async def test_a_stream_waits_for_a_store_that_is_away(
         raise StoreUnavailable("away")
 
     tried = list[int]()
-    monkeypatch.setattr("service.routes.events.AGAIN", 0.0)
+    monkeypatch.setattr("llr_service.routes.events.AGAIN", 0.0)
     async with served() as (app, http):
         reader = Reader(app)
         await reader.state()
         with monkeypatch.context() as patched:
             patched.setattr(store, "load", unreadable)
-            patched.setattr("service.routes.events.HEARTBEAT", 0.0)
+            patched.setattr("llr_service.routes.events.HEARTBEAT", 0.0)
             store.fails = away
             assert (await http.post(SAMPLES, json={"y": 1})).status_code == 503
             await until(lambda: tried)
@@ -347,13 +346,13 @@ async def test_an_event_is_written_once_for_all_who_watch(
     app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
-    of_state = service.answers.of_state
+    of_state = llr_service.answers.of_state
 
     def counted(session: Session, theta: Any) -> Any:
         written.append(session.t)
         return of_state(session, theta)
 
-    monkeypatch.setattr("service.answers.of_state", counted)
+    monkeypatch.setattr("llr_service.answers.of_state", counted)
     readers = [Reader(app) for _ in range(5)]
     for reader in readers:
         assert (await reader.state())["t"] == 0

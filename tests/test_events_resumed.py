@@ -5,11 +5,10 @@ from typing import Any
 
 import httpx
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from test_events import DEMO, SAMPLES, Reader, served
 from test_hub import anyio_backend, running
-
-from service.app import App
-from service.settings import Settings
 
 __all__ = ["anyio_backend"]
 pytestmark = pytest.mark.anyio

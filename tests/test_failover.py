@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from postgres import Cluster
 from starlette.testclient import TestClient
 from test_backup import DEMO, create, learn, replay, state
-
-from service.app import App
-from service.settings import Settings
 
 THERE = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()"
 RECEIVER = "walreceiver"
@@ -93,7 +92,7 @@ def test_what_an_asynchronous_standby_has_not_is_told_by_a_service_that_had_it_i
 def test_nothing_is_acknowledged_while_a_synchronous_standby_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.5)
+    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.5)
     with (
         databases(RECEIVER) as both,
         TestClient(App(Settings(store=f"{both.url}&timeout=2"))) as client,

@@ -11,6 +11,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from flaky import InProcess
+from llr_service.app import App
+from llr_service.settings import Settings
 from matplotlib.figure import Figure
 from rich.console import Console
 from serving import serving
@@ -36,8 +38,6 @@ from clients.figures.trajectories import trajectories
 from clients.replay.experiments import DECADES, Experiment, paper, shown
 from clients.replay.feeding import Pace, feed
 from llr.streams import STREAMS
-from service.app import App
-from service.settings import Settings
 
 MODELS = ("gaussian", "bernoulli", "regression")
 SHORT = 60

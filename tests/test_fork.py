@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
 import llr
-from service.app import App
-from service.settings import Settings
 
 A, B = "/v1/sessions/a", "/v1/sessions/b"
 RNG = np.random.default_rng(5)

@@ -8,13 +8,12 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores.places import place
+from llr_service.stores.store import Change, Conflict, Create, Delete, Head, Stored, Written
 from shared_memory import SharedMemory
 from starlette.testclient import TestClient
-
-from service.app import App
-from service.settings import Settings
-from service.stores.places import place
-from service.stores.store import Change, Conflict, Create, Delete, Head, Stored, Written
 
 DEMO = "/v1/sessions/demo"
 GAUSSIAN = {"model": "gaussian", "algorithm": "sg/ag"}
@@ -65,7 +64,7 @@ class Served(NamedTuple):
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     store = Standby()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         assert client.put(DEMO, json=GAUSSIAN).status_code == 201
         yield Served(client, store)
@@ -153,7 +152,7 @@ def test_what_is_in_the_way_and_gone_at_once_does_not_keep_a_session_from_being_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Vanishing()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         for name in ("demo", "twin"):
             store.write([Create(name, b"{}", stamp=1)])
@@ -165,7 +164,7 @@ def test_a_database_that_hangs_holds_up_no_events_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stores = {f"postgresql://{host}/llr": Standby() for host in ("one", "two")}
-    monkeypatch.setattr("service.app.open_store", lambda url: stores[url])
+    monkeypatch.setattr("llr_service.app.open_store", lambda url: stores[url])
     settings, [well, hangs] = Settings(store=",".join(stores)), [*stores.values()]
     names = [next(n for n in "abcdefgh" if place(n, 2) == at) for at in (0, 1)]
     paths = [f"/v1/sessions/{name}" for name in names]

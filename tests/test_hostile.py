@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from torture.drawn import drawn
 from torture.hostile import JSON, KINDS, NDJSON, Canary, bodies, strictly
@@ -24,8 +26,6 @@ from torture.hostile_numbers import (
 )
 
 import llr
-from service.app import App
-from service.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_a_first_sample_makes_no_session_that_a_config_could_not(
     monkeypatch: pytest.MonkeyPatch, config: dict[str, Any], path: str
 ) -> None:
     """With the default limits, 300 kB of x would make 80 GB of statistics, or of theta."""
-    monkeypatch.setattr("service.sessions.config.EXACT_AT_MOST", 10)
+    monkeypatch.setattr("llr_service.sessions.config.EXACT_AT_MOST", 10)
     with TestClient(App(Settings(store="memory:", max_dim=1000))) as client:
         assert client.put("/v1/sessions/a", json=config | {"dim": 20}).status_code == 422
         assert client.put("/v1/sessions/a", json=config).status_code == 201

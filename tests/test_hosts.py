@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from llr_service.app import App
+from llr_service.hosts import name_of
+from llr_service.keys import hash_key, parse_keys
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from torture.doors import handshake
-
-from service.app import App
-from service.hosts import name_of
-from service.keys import hash_key, parse_keys
-from service.settings import Settings
 
 LOOPBACK = [
     "localhost",

@@ -8,23 +8,19 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+import llr_service.routes.samples
+import llr_service.sessions.hub
+import llr_service.sessions.loading
 import numpy as np
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-from starlette.testclient import TestClient
-
-import llr
-import service.routes.samples
-import service.sessions.hub
-import service.sessions.loading
-from service.app import App
-from service.codec import decode_query
-from service.options import MIB
-from service.sessions.config import SessionConfig
-from service.sessions.waiting import TRIES
-from service.settings import Settings
-from service.stores.memory import Memory
-from service.stores.store import (
+from llr_service.app import App
+from llr_service.codec import decode_query
+from llr_service.options import MIB
+from llr_service.sessions.config import SessionConfig
+from llr_service.sessions.waiting import TRIES
+from llr_service.settings import Settings
+from llr_service.stores.memory import Memory
+from llr_service.stores.store import (
     Change,
     Conflict,
     Damaged,
@@ -35,6 +31,10 @@ from service.stores.store import (
     StoreUnavailable,
     Written,
 )
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+import llr
 
 pytestmark = pytest.mark.anyio
 LONG = [0.5] * 12_600
@@ -114,7 +114,7 @@ async def running(app: App) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Stub:
     stub = Stub()
-    monkeypatch.setattr("service.app.open_store", lambda _: stub)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: stub)
     return stub
 
 
@@ -372,8 +372,8 @@ class Held:
 async def test_long_bodies_are_decoded_while_other_sessions_are_served(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(service.routes.samples.DECODERS[JSON], 0.5)
-    monkeypatch.setitem(service.routes.samples.DECODERS, JSON, held)
+    held = Held(llr_service.routes.samples.DECODERS[JSON], 0.5)
+    monkeypatch.setitem(llr_service.routes.samples.DECODERS, JSON, held)
     long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
     await until(held.begun.is_set)
     held.let_go.set()
@@ -384,7 +384,7 @@ async def test_long_bodies_to_predict_for_are_decoded_while_other_sessions_are_s
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(decode_query, 0.5)
-    monkeypatch.setattr("service.routes.predict.decode_query", held)
+    monkeypatch.setattr("llr_service.routes.predict.decode_query", held)
     await http.put("/v1/sessions/wide", json={"model": "linear", "dim": 1})
     x = [[0.5]] * 20_000
     long = asyncio.create_task(http.post("/v1/sessions/wide/predict", json={"x": x}))
@@ -396,8 +396,8 @@ async def test_long_bodies_to_predict_for_are_decoded_while_other_sessions_are_s
 async def test_a_session_evicted_while_a_long_body_is_decoded_is_loaded_again(
     app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(service.routes.samples.DECODERS[JSON], 20)
-    monkeypatch.setitem(service.routes.samples.DECODERS, JSON, held)
+    held = Held(llr_service.routes.samples.DECODERS[JSON], 20)
+    monkeypatch.setitem(llr_service.routes.samples.DECODERS, JSON, held)
     long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
     await until(held.begun.is_set)
     await crowd(app, http)
@@ -456,9 +456,13 @@ async def test_an_acknowledged_sample_outlives_a_long_batch_of_a_dropped_session
 async def test_a_session_read_while_it_is_created_is_one_session(
     app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hub, let_go, rebuild = app.context.sessions, threading.Event(), service.sessions.loading.rebuild
+    hub, let_go, rebuild = (
+        app.context.sessions,
+        threading.Event(),
+        llr_service.sessions.loading.rebuild,
+    )
     held = lambda *stored: let_go.wait(20) and rebuild(*stored)  # noqa: E731
-    monkeypatch.setattr(service.sessions.hub, "rebuild", held)
+    monkeypatch.setattr(llr_service.sessions.hub, "rebuild", held)
     creating = asyncio.create_task(hub.create("new", SessionConfig(model="gaussian")))
     reading = asyncio.create_task(hub.get("new"))
     await creating

@@ -4,10 +4,9 @@ import hmac
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-
-from service import keys
-from service.keys import ApiKey, Role, authenticate, hash_key, parse_keys, require
-from service.problems import Problem
+from llr_service import keys
+from llr_service.keys import ApiKey, Role, authenticate, hash_key, parse_keys, require
+from llr_service.problems import Problem
 
 SECRETS = {"reader": "r-key", "writer": "w-key", "boss": "a-key"}
 KEYS = parse_keys(

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
-
-import llr
-from service.app import App
-from service.settings import Settings
-from service.stores.memory import Memory
-from service.stores.store import (
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores.memory import Memory
+from llr_service.stores.store import (
     Append,
     Change,
     Conflict,
@@ -21,6 +18,9 @@ from service.stores.store import (
     StoreUnavailable,
     Written,
 )
+from starlette.testclient import TestClient
+
+import llr
 
 DEMO = "/v1/sessions/demo"
 CONFIG = {"model": "linear", "dim": 2, "algorithm": "sg/ag"}
@@ -463,7 +463,7 @@ def test_what_could_not_be_stored_is_neither_kept_nor_learnt(
     monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int
 ) -> None:
     store = Stub()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         client.put(DEMO, json=CONFIG)
         predict(client, x=ROWS[0], id="a")
@@ -480,7 +480,7 @@ def test_that_a_label_was_learnt_is_stored_with_what_was_learnt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Stub()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         client.put(DEMO, json=CONFIG)
         predict(client, x=ROWS[:2], ids=["a", "b"])

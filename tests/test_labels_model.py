@@ -13,11 +13,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
 import llr
-from service.app import App
-from service.settings import Settings
 
 DEMO = "/v1/sessions/demo"
 TTL = 10

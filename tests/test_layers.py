@@ -9,13 +9,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 WEB = {"fastapi", "starlette", "uvicorn"}
 FORBIDDEN = {
-    "llr": {"service", "clients", "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
-    "clients": {"service", "pickle"},
+    "llr": {"llr_service", "clients", "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
+    "clients": {"llr_service", "pickle"},
     "clients/sdk": {"llr", "typer", "rich", "pydantic"},
     "service": {"clients", "pickle"},
-    "service/codec": WEB,
-    "service/stores": WEB | {"llr", "service.sessions", "service.routes"},
-    "service/sessions": WEB | {"service.routes", "service.stores.sqlite", "service.stores.memory"},
+    "service/llr_service/codec": WEB,
+    "service/llr_service/stores": WEB | {"llr", "llr_service.sessions", "llr_service.routes"},
+    "service/llr_service/sessions": WEB
+    | {"llr_service.routes", "llr_service.stores.sqlite", "llr_service.stores.memory"},
 }
 FILES = [
     (package, path) for package in FORBIDDEN for path in sorted((ROOT / package).rglob("*.py"))

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+from llr_service.limits import ClientGone, read_body, stream_body
+from llr_service.problems import Problem
 from starlette.types import Message, Receive
-
-from service.limits import ClientGone, read_body, stream_body
-from service.problems import Problem
 
 T = TypeVar("T")
 Headers = list[tuple[bytes, bytes]]

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
-
-from service.logs import JsonFormatter, begin_request, configure, current_request
+from llr_service.logs import JsonFormatter, begin_request, configure, current_request
 
 FORMATTER = JsonFormatter()
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates too
@@ -42,8 +41,8 @@ def begin(*headers: tuple[bytes, bytes]) -> str:
 
 
 def line_of(message: object, *args: object, **extra: object) -> dict[str, Any]:
-    record = logging.getLogger("service").makeRecord(
-        "service", logging.INFO, "f.py", 1, message, args, None, extra=extra
+    record = logging.getLogger("llr_service").makeRecord(
+        "llr_service", logging.INFO, "f.py", 1, message, args, None, extra=extra
     )
     return read(FORMATTER.format(record))
 
@@ -133,7 +132,7 @@ def test_an_exception_is_a_member_not_more_lines() -> None:
         try:
             raise ValueError("a\nb")
         except ValueError:
-            logging.getLogger("service").exception("failed", stack_info=True)
+            logging.getLogger("llr_service").exception("failed", stack_info=True)
     (text,) = stream.getvalue().splitlines()
     line = read(text)
     assert "ValueError: a\nb" in line["exception"]
@@ -148,7 +147,7 @@ def test_uvicorn_and_warnings_are_taken_over() -> None:
         logging.getLogger("uvicorn.error").info("Started", extra={"color_message": "\x1b[1m"})
         logging.getLogger("uvicorn.access").info("GET /")
         assert not logging.getLogger("uvicorn.access").hasHandlers()
-        logging.getLogger("service").debug("not wanted")
+        logging.getLogger("llr_service").debug("not wanted")
         warnings.simplefilter("always")
         warnings.warn("old", stacklevel=1)
     started, warned = (read(line) for line in stream.getvalue().splitlines())
@@ -160,8 +159,8 @@ def test_uvicorn_and_warnings_are_taken_over() -> None:
 def test_configuring_again_does_not_double_the_lines() -> None:
     with configured() as stream:
         configure("warning", stream)
-        logging.getLogger("service").warning("once")
-        logging.getLogger("service").info("never")
+        logging.getLogger("llr_service").warning("once")
+        logging.getLogger("llr_service").info("never")
     assert len(stream.getvalue().splitlines()) == 1
 
 

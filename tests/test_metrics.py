@@ -1,8 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
+from llr_service.metrics import UNMATCHED, Metrics
 from prometheus_client.parser import text_string_to_metric_families
-
-from service.metrics import UNMATCHED, Metrics
 
 ROUTE = "/v1/sessions/{name}/samples"
 

@@ -12,14 +12,12 @@ from pathlib import Path
 
 import postgres
 import pytest
-from stores_contract import created, dump, known, retained
-
-from service.migrate_store import main
-from service.sessions.config import SessionConfig
-from service.sessions.origin import Origin, to_stored
-from service.stores import open_store, open_stores
-from service.stores.moving import Move
-from service.stores.store import (
+from llr_service.migrate_store import main
+from llr_service.sessions.config import SessionConfig
+from llr_service.sessions.origin import Origin, to_stored
+from llr_service.stores import open_store, open_stores
+from llr_service.stores.moving import Move
+from llr_service.stores.store import (
     Append,
     Change,
     Conflict,
@@ -33,6 +31,7 @@ from service.stores.store import (
     StoreError,
     Written,
 )
+from stores_contract import created, dump, known, retained
 
 Everything = dict[str, tuple[object, list[Entry]]]
 
@@ -131,7 +130,7 @@ class Tearing:
 def test_a_move_that_was_killed_at_any_group_goes_on(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.stores.moving.PAGE", 120)
+    monkeypatch.setattr("llr_service.stores.moving.PAGE", 120)
     before, at = content(source), 0
     with closing(open_store(source)) as old:
         while True:
@@ -151,7 +150,7 @@ def test_a_move_that_was_killed_at_any_group_goes_on(
 def test_a_long_log_goes_in_parts_and_goes_on_from_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.stores.moving.PAGE", 300)
+    monkeypatch.setattr("llr_service.stores.moving.PAGE", 300)
     with closing(open_store(f"sqlite:///{tmp_path / 'source.db'}")) as old:
         lived(old, 9)
         new, groups = open_store("memory:"), 0
@@ -255,7 +254,7 @@ def test_a_killed_process_leaves_what_the_next_one_finishes(tmp_path: Path) -> N
     with closing(open_store(url)) as store:
         numbers = created(store, *[f"s{i}" for i in range(60)])
         store.write([Append(number, 0, 1, b"x") for number in numbers])
-    command = [sys.executable, "-m", "service.migrate_store", url, database]
+    command = [sys.executable, "-m", "llr_service.migrate_store", url, database]
     process = subprocess.Popen(command, cwd=Path(__file__).parent.parent)  # noqa: S603
     while process.poll() is None and not _begun(database):
         pass

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.theta import WHOLE
 from starlette.testclient import TestClient
 
 import llr
-from service.app import App
-from service.settings import Settings
-from service.theta import WHOLE
 
 DEMO = "/v1/sessions/demo"
 SAMPLES = f"{DEMO}/samples"

@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.types import Message
 from test_hub import DEMO, SAMPLES, Stub, anyio_backend, away, running, store
-
-from service.app import App
-from service.settings import Settings
 
 __all__ = ["anyio_backend", "store"]
 pytestmark = pytest.mark.anyio

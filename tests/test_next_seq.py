@@ -4,11 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from test_hub import DEMO, Stub, anyio_backend, away, running, store, until
-
-from service.app import App
-from service.settings import Settings
 
 __all__ = ["anyio_backend", "store"]
 SEVEN = "/v1/sessions/demo?producer=sensor-7"

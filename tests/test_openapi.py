@@ -9,17 +9,16 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
+from llr_service.admission import STREAM_ROUTE
+from llr_service.app import App
+from llr_service.front import PUBLIC, SAMPLES_ROUTE, needed
+from llr_service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
+from llr_service.routes.stream import CODES, GOING_AWAY, HOPELESS, WRONG
+from llr_service.routes.window import AHEAD
+from llr_service.settings import Settings
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from serving import serving
 from starlette.testclient import TestClient
-
-from service.admission import STREAM_ROUTE
-from service.app import App
-from service.front import PUBLIC, SAMPLES_ROUTE, needed
-from service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
-from service.routes.stream import CODES, GOING_AWAY, HOPELESS, WRONG
-from service.routes.window import AHEAD
-from service.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 API = (ROOT / "docs" / "api.md").read_text()

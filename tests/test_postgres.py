@@ -12,19 +12,14 @@ import postgres
 import pytest
 from asyncpg import Connection
 from brokers import free_port
-from postgres import Cluster, tampered
-from starlette.testclient import TestClient
-from stores_contract import created, kinds, known
-from test_stores import python
-
-from service.app import App
-from service.doctor import main as doctor
-from service.migrate import main as migrate
-from service.settings import Settings
-from service.stores import open_store
-from service.stores.postgres import reading, schema, server, statements, writing
-from service.stores.postgres.address import Address
-from service.stores.store import (
+from llr_service.app import App
+from llr_service.doctor import main as doctor
+from llr_service.migrate import main as migrate
+from llr_service.settings import Settings
+from llr_service.stores import open_store
+from llr_service.stores.postgres import reading, schema, server, statements, writing
+from llr_service.stores.postgres.address import Address
+from llr_service.stores.store import (
     MARK,
     Append,
     Change,
@@ -39,6 +34,10 @@ from service.stores.store import (
     StoreUnavailable,
     Tidied,
 )
+from postgres import Cluster, tampered
+from starlette.testclient import TestClient
+from stores_contract import created, kinds, known
+from test_stores import python
 
 
 @pytest.fixture
@@ -200,7 +199,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for(url: str) -> None:
 def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
     url: str, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.1)
+    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.1)
     with closing(open_store(f"{url}&timeout=0.3")) as store:
         [a] = created(store, "a")
         pid = int(store.ask(_pid))  # type: ignore[attr-defined]
@@ -231,7 +230,7 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
         os.kill(stopped[-1], signal.SIGSTOP)
         await settle(connection, address)
 
-    monkeypatch.setattr("service.stores.postgres.line.GRACE", 0.1)
+    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.1)
     monkeypatch.setattr(server, "settle", stop)
     try:
         store = open_store(f"{url}&timeout=0.3")  # it tells of no tables yet
@@ -239,7 +238,7 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
     monkeypatch.setattr(server, "settle", settle)
-    monkeypatch.setattr("service.stores.postgres.line.PAUSE", 0.0)
+    monkeypatch.setattr("llr_service.stores.postgres.line.PAUSE", 0.0)
     with closing(store):
         assert created(store, "a")
 
@@ -487,7 +486,7 @@ def test_a_url_that_is_wrong_is_refused_without_its_password(url: str) -> None:
 WITHOUT = """
 import sys
 sys.modules["asyncpg"] = None
-from service.stores import open_store
+from llr_service.stores import open_store
 open_store("memory:")
 try:
     open_store("postgresql://h/d")

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from llr_service.app import App
+from llr_service.sessions import relearner
+from llr_service.sessions.config import SessionConfig, ShadowConfig
+from llr_service.sessions.origin import Origin, to_stored
+from llr_service.sessions.relearner import Relearner
+from llr_service.settings import Settings
+from llr_service.stores.store import MARK, StoreFull, StoreUnavailable
 from serving import Server, started
 from test_hub import Stub, running, until
 
 import llr
-from service.app import App
-from service.sessions import relearner
-from service.sessions.config import SessionConfig, ShadowConfig
-from service.sessions.origin import Origin, to_stored
-from service.sessions.relearner import Relearner
-from service.settings import Settings
-from service.stores.store import MARK, StoreFull, StoreUnavailable
 
 pytestmark = pytest.mark.anyio
 A, B = "/v1/sessions/a", "/v1/sessions/b"
@@ -63,7 +63,7 @@ class Gate:
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Stub:
     stub = Stub()
-    monkeypatch.setattr("service.app.open_store", lambda _: stub)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: stub)
     return stub
 
 
@@ -492,8 +492,8 @@ def retained_source(server: Server) -> None:
 
 SLOW = """
 import asyncio
-from service.sessions import relearner
-from service.__main__ import main
+from llr_service.sessions import relearner
+from llr_service.__main__ import main
 block = relearner.Relearner._block
 async def slow(*arguments):
     await block(*arguments)

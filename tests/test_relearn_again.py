@@ -1,6 +1,10 @@
 """What-ifs that something comes in the way of: a name made anew, a bound that became smaller."""
 
 import pytest
+from llr_service.app import App
+from llr_service.problems import Problem
+from llr_service.sessions.actor import Session
+from llr_service.settings import Settings
 from test_hub import Stub, running, until
 from test_relearn import (
     A,
@@ -15,11 +19,6 @@ from test_relearn import (
     store,
     what_if,
 )
-
-from service.app import App
-from service.problems import Problem
-from service.sessions.actor import Session
-from service.settings import Settings
 
 __all__ = ["anyio_backend", "gate", "store"]
 pytestmark = pytest.mark.anyio

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from flaky import InProcess
+from llr_service.app import App
+from llr_service.settings import Settings
 from rich.console import Console
 from serving import serving
 from starlette.testclient import TestClient
@@ -27,8 +29,6 @@ from clients.replay.experiments import DECADES, Experiment, paper, shown
 from clients.replay.feeding import NotOurs, Pace, Position, Stopped, feed
 from clients.replay.results import Result, figure, report
 from llr.streams import STREAMS
-from service.app import App
-from service.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 RUNAWAY = Experiment("gaussian", "svrg", 10.0, 400)

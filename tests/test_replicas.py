@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, cast
 
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores.store import Change, Conflict, StoreUnavailable, Written
 from postgres import place
 from shared_memory import SharedMemory
 from starlette.testclient import TestClient
 
 from llr import Learner
-from service.app import App
-from service.settings import Settings
-from service.stores.store import Change, Conflict, StoreUnavailable, Written
 
 DEMO = "/v1/sessions/demo"
 SAMPLES, LABELS, PREDICT = f"{DEMO}/samples", f"{DEMO}/labels", f"{DEMO}/predict"
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 def pair(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
     if request.param == "memory":
         store = SharedMemory()
-        monkeypatch.setattr("service.app.open_store", lambda _: store)
+        monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     url = place() if request.param == "postgres" else "memory:"
     settings = Settings(store=url, max_producers=2)
     with TestClient(App(settings)) as here, TestClient(App(settings)) as there:
@@ -75,7 +75,7 @@ def test_a_store_that_does_not_tell_what_others_did_is_counted(
         raise StoreUnavailable("away")
 
     store = SharedMemory()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         client.put(DEMO, json=GAUSSIAN)
         assert counted(client, "llr_store_errors_total") == 0
@@ -124,7 +124,7 @@ def test_a_read_waits_for_what_is_stored_and_was_told_by_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Held()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     settings = Settings(store="memory:")
     with (
         TestClient(App(settings)) as here,
@@ -148,7 +148,7 @@ def test_a_read_waits_for_what_is_stored_and_was_told_by_the_other(
 
 def test_readiness_does_not_wait_for_commits(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Held()
-    monkeypatch.setattr("service.app.open_store", lambda _: store)
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client, ThreadPoolExecutor() as threads:
         client.put(DEMO, json=GAUSSIAN)
         store.let_go.clear()

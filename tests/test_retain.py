@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from llr_service.app import App
+from llr_service.codec import Samples, unpack_samples
+from llr_service.sessions.batch import Fresh
+from llr_service.sessions.journal import Journal
+from llr_service.sessions.retention import Retention
+from llr_service.sessions.team import Team
+from llr_service.settings import Settings
+from llr_service.stores.memory import Memory
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Change, Create, Entry
 from starlette.testclient import TestClient
 from stores_contract import known, retained
 
 import llr
-from service.app import App
-from service.codec import Samples, unpack_samples
-from service.sessions.batch import Fresh
-from service.sessions.journal import Journal
-from service.sessions.retention import Retention
-from service.sessions.team import Team
-from service.settings import Settings
-from service.stores.memory import Memory
-from service.stores.sqlite import SQLite
-from service.stores.store import Change, Create, Entry
 
 A = "/v1/sessions/a"
 RNG = np.random.default_rng(11)

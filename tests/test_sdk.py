@@ -10,6 +10,8 @@ import httpx
 import numpy as np
 import pytest
 from flaky import Flaky, InProcess, Scripted, Time, lines
+from llr_service.app import App
+from llr_service.settings import Settings
 from samples_of import options_of, samples_of
 from starlette.testclient import TestClient
 
@@ -17,8 +19,6 @@ import clients
 import llr
 from clients import AsyncClient, AsyncSession, Client, Session, errors
 from clients.sdk.answers import Features
-from service.app import App
-from service.settings import Settings
 
 URL = "http://testserver"
 RNG = np.random.default_rng(5)
@@ -60,7 +60,7 @@ def test_the_public_names_are_few_sorted_and_documented() -> None:
 
 
 def test_importing_the_sdk_is_light() -> None:
-    heavy = {"llr", "numba", "numpy", "typer", "service", "fastapi", "pydantic"}
+    heavy = {"llr", "numba", "numpy", "typer", "llr_service", "fastapi", "pydantic"}
     code = "import sys, clients; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not heavy & set(done.stdout.split())

@@ -6,12 +6,12 @@ from typing import Any
 
 import httpx
 import pytest
+from llr_service.problems import KINDS, TYPE_PREFIX
+from llr_service.problems import Problem as ServiceProblem
 
 from clients import errors
 from clients.sdk.errors import LLRError, Problem
 from clients.sdk.refusals import refusal
-from service.problems import KINDS, TYPE_PREFIX
-from service.problems import Problem as ServiceProblem
 
 
 def answered(kind: str, **extra: Any) -> LLRError:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -12,8 +14,6 @@ from typer.testing import CliRunner
 from clients import Client
 from clients.cli import app
 from clients.sdk.errors import Invalid, ShadowExists, ShadowNotFound
-from service.app import App
-from service.settings import Settings
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(300, 2))

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+from llr_service.keys import Role, hash_key
+from llr_service.limits import MIN_RATE
+from llr_service.settings import Settings, described
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from clients.cli import app as cli
-from service.keys import Role, hash_key
-from service.limits import MIN_RATE
-from service.settings import Settings, described
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "settings.md"
@@ -165,7 +165,7 @@ def test_a_wrong_value_is_named_and_ends_with_2(
     assert by_option.value.code == by_variable.value.code == 2
     first, second = capsys.readouterr().err.splitlines()
     assert first == second
-    assert first.startswith(f"python -m service: {option} or {variable}: ")
+    assert first.startswith(f"python -m llr_service: {option} or {variable}: ")
 
 
 def test_an_unknown_option_ends_with_2_and_help_with_0(capsys: pytest.CaptureFixture[str]) -> None:

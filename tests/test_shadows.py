@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Create
 from starlette.testclient import TestClient
 
 import llr
-from service.app import App
-from service.settings import Settings
-from service.stores.sqlite import SQLite
-from service.stores.store import Create
 
 A = "/v1/sessions/a"
 RNG = np.random.default_rng(5)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import postgres
 import pytest
+from llr_service.app import App
+from llr_service.settings import Settings
+from llr_service.stores import open_store, open_stores
+from llr_service.stores.places import place, urls
+from llr_service.stores.store import StoreError
 from starlette.testclient import TestClient
 from stores_contract import created
-
-from service.app import App
-from service.settings import Settings
-from service.stores import open_store, open_stores
-from service.stores.places import place, urls
-from service.stores.store import StoreError
 
 NAMES = [f"s{number:02}" for number in range(20)]
 
@@ -103,7 +102,7 @@ def test_databases_without_sessions_may_come_in_any_list(three: str) -> None:
 def test_another_list_is_noticed_when_a_database_comes_that_was_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("service.stores.postgres.line.PAUSE", 0.0)
+    monkeypatch.setattr("llr_service.stores.postgres.line.PAUSE", 0.0)
     cluster = postgres.mortal()
     several = [cluster.url(schema=name, migrate="true") for name in ("one", "two")]
     there = next(name for name in NAMES if place(name, 2) == 1)

@@ -5,11 +5,10 @@ from typing import Any
 
 import postgres
 import pytest
+from llr_service.stores import open_store
+from llr_service.stores.store import Shared, Store
 from shared_contract import SHARED
 from shared_memory import SharedMemory
-
-from service.stores import open_store
-from service.stores.store import Shared, Store
 
 STORES: dict[str, Callable[[], Store]] = {
     "memory": SharedMemory,

@@ -1,8 +1,8 @@
 import tracemalloc
 
-from service.sessions.moments import Moment, Passed, digest, learnt, waiting
-from service.sessions.shelf import Counts, Shelf, cost, holds
-from service.stores.store import Kept
+from llr_service.sessions.moments import Moment, Passed, digest, learnt, waiting
+from llr_service.sessions.shelf import Counts, Shelf, cost, holds
+from llr_service.stores.store import Kept
 
 X = Kept(100, False, b"x" * 16)
 

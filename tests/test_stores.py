@@ -25,15 +25,13 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds, known, retained
-
-from service.stores import ENGINES, open_store
-from service.stores.checked import Checked
-from service.stores.sqlite import SQLite, opening, schema
-from service.stores.sqlite import changes as changes_of
-from service.stores.sqlite.checking import check
-from service.stores.sqlite.connection import connect, run_all
-from service.stores.store import (
+from llr_service.stores import ENGINES, open_store
+from llr_service.stores.checked import Checked
+from llr_service.stores.sqlite import SQLite, opening, schema
+from llr_service.stores.sqlite import changes as changes_of
+from llr_service.stores.sqlite.checking import check
+from llr_service.stores.sqlite.connection import connect, run_all
+from llr_service.stores.store import (
     CUT,
     FREE,
     MARK,
@@ -55,6 +53,7 @@ from service.stores.store import (
     StoreTooNew,
     Written,
 )
+from stores_contract import CONTRACT, PLACES, Dump, Model, created, dump, kinds, known, retained
 
 ROOT = Path(__file__).parent.parent
 FLIPS = int(os.environ.get("FLIPS", "250"))
@@ -290,7 +289,7 @@ def said(script: str, *arguments: object, under: Sequence[str] = ()) -> str:
 
 OPENING = """
 import sys
-from service.stores.sqlite import SQLite
+from llr_service.stores.sqlite import SQLite
 try:
     SQLite(sys.argv[1])
 except Exception as error:
@@ -310,8 +309,8 @@ def test_a_second_process_is_refused(path: Path) -> None:
 
 WRITING = """
 import sys
-from service.stores.sqlite import SQLite
-from service.stores.store import Append, Create
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Append, Create
 store = SQLite(sys.argv[1])
 stored = store.load("a")
 session = stored.id if stored else store.write([Create("a", b"{}")])[0].session
@@ -621,8 +620,8 @@ def test_a_file_that_was_taken_away_makes_room_for_a_new_one(path: Path, whole: 
 FILLING = """
 import resource, sys
 from pathlib import Path
-from service.stores.sqlite import SQLite
-from service.stores.store import Append, Create, StoreError
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Append, Create, StoreError
 folder = Path(sys.argv[1])
 ballast = folder / "ballast"
 ballast.write_bytes(bytes(2**20))

@@ -13,18 +13,17 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from llr_service.app import App
+from llr_service.keys import hash_key
+from llr_service.problems import MEDIA_TYPE
+from llr_service.routes.stream import HOPELESS
+from llr_service.routes.window import AHEAD
+from llr_service.settings import Settings
 from serving import Server, started
 from starlette.types import Message
 from test_hub import Stub, anyio_backend, away, running, settle, store, until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
-
-from service.app import App
-from service.keys import hash_key
-from service.problems import MEDIA_TYPE
-from service.routes.stream import HOPELESS
-from service.routes.window import AHEAD
-from service.settings import Settings
 
 __all__ = ["anyio_backend", "store"]
 RNG = np.random.default_rng(11)

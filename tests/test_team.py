@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llr_service.problems import Problem
+from llr_service.sessions.config import SessionConfig, ShadowConfig
+from llr_service.sessions.learners import AnyLearner, theta_of
+from llr_service.sessions.packing import from_plain, pack, to_plain, unpack
+from llr_service.sessions.roster import added, config_now, new_team, promoted, removed
+from llr_service.sessions.team import Team
 
 import llr
-from service.problems import Problem
-from service.sessions.config import SessionConfig, ShadowConfig
-from service.sessions.learners import AnyLearner, theta_of
-from service.sessions.packing import from_plain, pack, to_plain, unpack
-from service.sessions.roster import added, config_now, new_team, promoted, removed
-from service.sessions.team import Team
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(60, 2))

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llr_service.app import App
+from llr_service.keys import hash_key, parse_keys
+from llr_service.sessions.config import NAME
+from llr_service.settings import Settings
+from llr_service.stores.memory import Memory
 from starlette.testclient import TestClient
 from torture.doors import LEAST, METHODS, TRICKS, handshake, raw
-
-from service.app import App
-from service.keys import hash_key, parse_keys
-from service.sessions.config import NAME
-from service.settings import Settings
-from service.stores.memory import Memory
 
 PREFIXES = {"boss": "", "acme": "acme-", "rival": "rival-"}
 KEYS = parse_keys(

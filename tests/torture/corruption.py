@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from llr_service.app import App
+from llr_service.problems import MEDIA_TYPE
+from llr_service.settings import Settings
+from llr_service.stores.store import StoreError
 from starlette.testclient import TestClient
-
-from service.app import App
-from service.problems import MEDIA_TYPE
-from service.settings import Settings
-from service.stores.store import StoreError
 
 from .damage import damage
 from .samples import DIM, Stream, as_npy

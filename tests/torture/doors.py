@@ -6,14 +6,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from fastapi.routing import iter_route_contexts
+from llr_service.admission import STREAM_ROUTE
+from llr_service.app import App
+from llr_service.front import SAMPLES_ROUTE
+from llr_service.keys import hash_key, parse_keys
+from llr_service.settings import Settings
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message
-
-from service.admission import STREAM_ROUTE
-from service.app import App
-from service.front import SAMPLES_ROUTE
-from service.keys import hash_key, parse_keys
-from service.settings import Settings
 
 SECRETS = {"read": "llr_reader", "write": "llr_writer", "admin": "llr_boss"}
 TENANT = "llr_tenant"

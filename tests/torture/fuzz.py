@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from llr_service.app import App
 from requests import Session
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
@@ -19,8 +20,6 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-
-from service.app import App
 
 from .drawn import drawn, turns
 from .fuzz_requests import CONFIGS, LIMITS, requests

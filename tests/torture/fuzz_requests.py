@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import schemathesis
 from hypothesis import strategies as st
+from llr_service.app import App
+from llr_service.settings import Settings
 from schemathesis import APIOperation, Case, GenerationMode, SerializationContext
 from schemathesis.core.result import Ok
 
 import llr
-from service.app import App
-from service.settings import Settings
 
 LIMITS = Settings(
     store="memory:",

@@ -4,12 +4,9 @@ import random
 from copy import deepcopy
 from pathlib import Path
 
-from power_cuts import Disk
-from stores_contract import dump, retained
-
-from service.stores.memory import Memory
-from service.stores.sqlite import SQLite
-from service.stores.store import (
+from llr_service.stores.memory import Memory
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import (
     CUT,
     FREE,
     Append,
@@ -26,6 +23,8 @@ from service.stores.store import (
     Stored,
     StoreError,
 )
+from power_cuts import Disk
+from stores_contract import dump, retained
 
 NAMES = "abcdef"
 Content = dict[str, tuple[Stored, list[Entry]]]

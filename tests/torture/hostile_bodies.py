@@ -7,9 +7,8 @@ from pathlib import Path
 from socket import create_connection
 
 import numpy as np
+from llr_service.options import MIB
 from serving import Server
-
-from service.options import MIB
 
 from .hostile import JSON, KINDS, NDJSON, NPY, Canary, bodies, npy, strictly
 from .raw import chunked, head, learnt, listening

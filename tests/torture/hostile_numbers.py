@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
 import llr
-from service.app import App
-from service.settings import Settings
 
 from .drawn import drawn, turns
 from .hostile import JSON, NDJSON, NPY, npy, strictly

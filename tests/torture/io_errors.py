@@ -7,11 +7,10 @@ from copy import deepcopy
 from itertools import count
 from pathlib import Path
 
+from llr_service.stores.memory import Memory
+from llr_service.stores.sqlite import SQLite
+from llr_service.stores.store import Change, StoreError
 from power_cuts import Disk
-
-from service.stores.memory import Memory
-from service.stores.sqlite import SQLite
-from service.stores.store import Change, StoreError
 
 from .groups import content, found, grown
 from .verdict import Tick, Verdict

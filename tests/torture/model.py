@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+from llr_service.app import App
+from llr_service.settings import Settings
 from starlette.testclient import TestClient
-
-from service.app import App
-from service.settings import Settings
 
 from .samples import DIM, ENCODINGS, Replay, Stream
 

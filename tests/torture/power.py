@@ -5,10 +5,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
+from llr_service.stores.memory import Memory
+from llr_service.stores.sqlite import SQLite
 from power_cuts import Disk, PowerCut
-
-from service.stores.memory import Memory
-from service.stores.sqlite import SQLite
 
 from .groups import Content, content, found, grown
 from .verdict import Tick, Verdict, broken

@@ -52,7 +52,7 @@ class Server:
         given = {"LOG_LEVEL": "error"} | (variables or {})
         environment = os.environ | {f"LLR_{name}": str(value) for name, value in given.items()}
         url = store if isinstance(store, str) else f"sqlite:///{store}"
-        command = [sys.executable, "-m", "service", "--port", "0", "--store", url]
+        command = [sys.executable, "-m", "llr_service", "--port", "0", "--store", url]
         self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self._process = subprocess.Popen(  # noqa: S603
             [*under, *command],

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Protocol
 
-from service.problems import MEDIA_TYPE
+from llr_service.problems import MEDIA_TYPE
 
 from .lanes import Own
 from .producers import SHARED, Producers

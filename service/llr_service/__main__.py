@@ -1,0 +1,131 @@
+"""`python -m llr_service`, which is `llr serve`: one process, one event loop, one store."""
+
+import asyncio
+import ctypes
+import gc
+import logging
+import signal
+import sys
+from types import FrameType
+
+import uvicorn
+
+from llr_service import logs
+from llr_service.app import App
+from llr_service.connection import Connection
+from llr_service.options import MIB
+from llr_service.settings import Settings
+from llr_service.stores import open_stores
+from llr_service.stores.store import StoreError
+from llr_service.websocket import Socket
+
+log = logging.getLogger("llr_service")
+
+COLLECT_EVERY = 20_000
+"""New objects after which to look for garbage; a request makes some hundreds, none of it garbage
+for long."""
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
+"""What glibc's `mallopt` may be told, in bytes."""
+GRACE = 0.25
+"""Seconds in which those who read their events get to the end of them."""
+AT_LAST = 0.8
+"""Part of the time to stop after which nobody is waited for who does not read."""
+
+
+class Server(uvicorn.Server):
+    """A server that ends its open streams as soon as it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, app: App) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM or SIGINT: drain, then stop."""
+        loop = asyncio.get_running_loop()
+        loop.call_soon_threadsafe(self._app.context.drain)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        """Stop, without waiting for those who do not read."""
+        loop, most = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or 0
+        loop.call_later(min(GRACE, most), self._hang_up, True)
+        loop.call_later(AT_LAST * most, self._hang_up, False)
+        await super().shutdown(sockets)  # type: ignore[arg-type]
+
+    def _hang_up(self, events_only: bool) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection | Socket):
+                connection.hang_up(events_only)
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        """Listen, and say where."""
+        await super().startup(sockets)  # type: ignore[arg-type]
+        _spare_the_collector()
+        for server in self.servers if self.started else ():
+            for socket in server.sockets:
+                host, port = socket.getsockname()[:2]
+                log.info("listening", extra={"host": host, "port": port})
+                sys.stdout.write(f"llr: listening on http://{host}:{port}\n")
+                sys.stdout.flush()
+
+
+def _spare_the_collector() -> None:
+    """What is there by now stays: to look through it for garbage would hold up everybody."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_EVERY)
+
+
+def _keep_memory() -> None:
+    """Let bodies come and go in memory that stays: a new page costs more than what is put on it.
+
+    glibc gives large blocks back to the system at once, and asks for them again for the next body.
+    Other C libraries are left as they are.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:
+        return
+    mallopt(M_MMAP_THRESHOLD, 32 * MIB)
+    mallopt(M_TRIM_THRESHOLD, 128 * MIB)
+    mallopt(M_TOP_PAD, 32 * MIB)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until told to stop; returns the exit code."""
+    settings = Settings.from_cli(arguments, prog="llr serve")
+    logs.configure(settings.log_level)
+    _keep_memory()
+    try:
+        for store in open_stores(settings.store):
+            store.close()
+    except StoreError as failure:
+        sys.stderr.write(f"llr serve: {failure}\n")
+        return 1
+    app = App(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        http=Connection.of(settings.head_timeout, app.at_once),
+        ws=Socket,
+        ws_max_size=settings.max_message,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
+        timeout_keep_alive=75,
+        server_header=False,
+    )
+    server = Server(config, app)
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, lambda *_: None)  # uvicorn raises it again after an orderly end
+    server.run()
+    return 0 if server.started else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""What the service says of a session, as JSON: finite numbers or null, never NaN."""
+
+from typing import Any
+
+import orjson
+
+from llr import EtaStatus, NamedLearner
+from llr.eta_status import of as judged
+from llr_service.codec.samples import NAMED
+from llr_service.replies import Answer, Header
+from llr_service.sessions.actor import Session
+from llr_service.sessions.batch import Learnt
+from llr_service.sessions.learners import AnyLearner
+from llr_service.sessions.roster import config_now
+from llr_service.sessions.shelf import Shelf
+from llr_service.sessions.team import Team
+from llr_service.theta import Shown, everything, of_body
+
+JSON: Header = (b"content-type", b"application/json")
+BEFORE: dict[str, Any] = {
+    "loss": {"total": 0.0, "mean": None},
+    "regret": {"ml": None, "best_fixed": None},
+}
+
+
+def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
+    """The answer to a batch of samples."""
+    team = learnt.team
+    members = {
+        "name": session.name,
+        "t": team.t,
+        "accepted": learnt.accepted,
+        "duplicate": learnt.duplicate,
+    } | numbers(team.champion, _of_batch(learnt) if theta else None)
+    if team.shadows:
+        members["shadows"] = shadows(team)
+    if learnt.predictions is not None:
+        members["predictions"] = learnt.predictions.tolist()
+    return orjson.dumps(members)
+
+
+def headers_of(learnt: Learnt) -> list[Header]:
+    """The headers of that answer."""
+    return [JSON, (b"etag", b'"%d"' % learnt.team.t)]
+
+
+def _of_batch(learnt: Learnt) -> Shown:
+    """θ as the answer to a batch tells it."""
+    return of_body(learnt.names) if learnt.theta is None else lambda _: learnt.theta
+
+
+async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:
+    """Answer a batch of samples."""
+    await answer.whole(200, of_learning(session, learnt, theta), headers_of(learnt))
+
+
+def of_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
+    """All of a session that a reader wants to see."""
+    team = session.published
+    config = config_now(session.config, team)
+    shown = {
+        "name": session.name,
+        "t": session.t,
+        "model": config.model,
+        "algorithm": config.algorithm,
+        "dim": config.dim if team is None or team.dim == NAMED else team.dim,
+        "features": team and names(team.champion),
+        "champion": team and team.name,
+        "former": team and team.former,
+        "shadows": shadows(team) if team else {},
+        "drift": drift(team) if config.drift else None,
+        "kept": session.shelf.waiting,
+        "status": session.status,
+        "labels": labels(session.shelf),
+        "retained": retained(session),
+        "relearning": session.relearning and session.relearning.shown(session.t),
+        "config": config.model_dump(),
+    }
+    if team is None:
+        nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
+        return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
+    return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
+
+
+def names(learner: AnyLearner) -> dict[str, Any] | None:
+    """How many names there are and may be; None where features have none."""
+    if not isinstance(learner, NamedLearner):
+        return None
+    config = learner.config
+    counts = {"known": learner.known, "hashing": learner.hashing}
+    return counts | {"max_features": config.max_features, "hash_bits": config.hash_bits}
+
+
+def shadows(team: Team) -> dict[str, Any]:
+    """How each shadow does beside the champion."""
+    loss, t = team.champion.loss, team.t
+    return {
+        name: {
+            "algorithm": one.learner.config.algorithm,
+            "status": "ok" if one.diverged is None else "diverged",
+            "t": one.learner.t,
+            "since": one.mark.since,
+            "lead": one.lead(loss, t),
+        }
+        | numbers(one.learner, theta=None)
+        for name, one in team.shadows.items()
+    }
+
+
+def drift(team: Team | None) -> dict[str, Any]:
+    """How often the loss was found to rise, and when."""
+    if team is None or team.drift is None:
+        return {"alarms": 0, "at": []}
+    return {"alarms": team.drift.alarms, "at": team.drift.at}
+
+
+def labels(shelf: Shelf) -> dict[str, int] | None:
+    """What became of predictions with an id; None if there were none."""
+    counts = {"waiting": shelf.waiting, **shelf.counts._asdict()}
+    return counts if any(counts.values()) else None
+
+
+def retained(session: Session) -> dict[str, Any] | None:
+    """How much of its samples a session keeps; None if it does not."""
+    if not session.config.retain:
+        return None
+    (samples, size), t = session.journal.retention.kept, session.t
+    return {"samples": min(samples, t), "bytes": size, "complete": samples >= t}
+
+
+def eta_status(status: EtaStatus) -> dict[str, Any]:
+    """What the step size is doing, with advice."""
+    return {"eta_status": status._asdict()}
+
+
+def numbers(learner: AnyLearner, theta: Shown | None) -> dict[str, Any]:
+    """η, θ, loss and regret."""
+    loss, regret = learner.loss, learner.regret
+    members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
+    if theta is not None:
+        members["theta"] = theta(learner)
+        intercept = learner.intercept
+        if intercept is not None:
+            members["intercept"] = intercept if isinstance(intercept, float) else intercept.tolist()
+    members["loss"] = {"total": loss.total, "mean": loss.mean}
+    members["regret"] = {"ml": regret.ml, "best_fixed": regret.best_fixed}
+    return members

@@ -1,0 +1,90 @@
+"""From the chunks of a body, cut anywhere, to blocks of whole lines."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from llr_service.problems import Problem
+
+
+class Block(NamedTuple):
+    """Whole lines, and the number of the first in its body, from 1."""
+
+    lines: bytes
+    first_line: int
+
+    def pieces(self, size: int) -> Iterator["Block"]:
+        """The same lines in blocks of about so many bytes, each of one line at least."""
+        start, line = 0, self.first_line
+        while start < len(self.lines):
+            end = self.lines.find(b"\n", start + size - 1) + 1 or len(self.lines)
+            yield Block(self.lines[start:end], line)
+            line += self.lines.count(b"\n", start, end)
+            start = end
+
+
+class LineSplitter:
+    r"""Cuts a body into blocks of whole lines, holding no more than one line and one chunk.
+
+    Where the chunks are cut changes neither the lines nor which of them is refused.
+
+    Args:
+        max_block: bytes of a block, at most.
+        max_line: bytes of a line with its line break, at most; no more than max_block.
+
+    >>> splitter = LineSplitter(max_block=1024, max_line=1024)
+    >>> list(splitter.feed(b'{"y": 1}\n{"y"'))
+    [Block(lines=b'{"y": 1}\n', first_line=1)]
+    >>> list(splitter.feed(b': 2}')), list(splitter.flush())
+    ([], [Block(lines=b'{"y": 2}', first_line=2)])
+    """
+
+    def __init__(self, max_block: int = 1 << 20, max_line: int = 1 << 20) -> None:
+        if not 0 < max_line <= max_block:
+            raise ValueError("a block has room for one line at least")
+        self._max_block = max_block
+        self._max_line = max_line
+        self._pending = bytearray()
+        self._line = 1
+
+    def feed(self, chunk: bytes) -> Iterator[Block]:
+        """The blocks that this chunk completes; to be taken to the end before the next chunk."""
+        whole = chunk.rfind(b"\n") + 1
+        if whole:
+            lines = bytes(self._pending) + chunk[:whole]
+            self._pending.clear()
+            yield from self._blocks(lines)
+        self._pending += chunk[whole:]
+        if len(self._pending) > self._max_line:
+            raise self._too_long()
+
+    def flush(self) -> Iterator[Block]:
+        """The last line, if the body did not end with a line break."""
+        if self._pending:
+            yield Block(bytes(self._pending), self._line)
+        self._pending.clear()
+
+    def _blocks(self, lines: bytes) -> Iterator[Block]:
+        start = 0
+        while start < len(lines):
+            end = self._end(lines, start)
+            if end == start:
+                raise self._too_long()
+            block = Block(lines[start:end], self._line)
+            self._line += block.lines.count(b"\n")
+            start = end
+            yield block
+
+    def _end(self, lines: bytes, start: int) -> int:
+        """Where the block from here ends: before a line that is too long or has no more room."""
+        end = start
+        while True:
+            room = min(end + self._max_line, start + self._max_block)
+            after = lines.rfind(b"\n", end, room) + 1
+            if not after:
+                return end
+            end = after
+
+    def _too_long(self) -> Problem:
+        detail = f"longer than {self._max_line} bytes: send it as application/x-npy"
+        place = {"line": self._line, "detail": detail}
+        return Problem("too-large", f"line {self._line}: {detail}", [place])

@@ -1,0 +1,115 @@
+"""npy bodies: one array, a row a sample, its label in the last column.
+
+Only the header is interpreted, and only within its bound; the numbers are taken as they lie. An
+array that the header promises and the body does not hold costs nothing.
+"""
+
+import io
+import math
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from llr.types import Array
+from llr_service.codec.faults import MOST, Faults
+from llr_service.codec.samples import Samples
+from llr_service.problems import Problem
+
+MAGIC = npy.MAGIC_PREFIX
+LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}
+"""How many bytes of each version tell the length of the header."""
+
+MAX_HEADER = 1024
+DTYPES = {"<f8", ">f8", "<f4", ">f4"}
+PYTHON_2 = re.compile(rb"\dL")
+
+
+class Header(NamedTuple):
+    """What the body says it holds, and at which byte it starts."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[np.generic]
+    start: int
+
+
+def decode_npy(body: bytes, features: bool) -> Samples:
+    """The samples of an `application/x-npy` body: n × (d + 1), or n for models without features.
+
+    >>> stream = io.BytesIO()
+    >>> np.save(stream, np.array([[1.0, 2.0, 3.0]], np.float32))
+    >>> decode_npy(stream.getvalue(), features=True)
+    Samples(X=array([[1., 2.]]), y=array([3.]))
+    """
+    header = _read_header(_header_bytes(body))
+    _check_dtype(header)
+    n, columns = _check_shape(header.shape, features)
+    _check_length(header, len(body))
+    array: Array = np.frombuffer(body, header.dtype, offset=header.start)
+    array = array.reshape((n, columns), order="F" if header.fortran_order else "C")
+    _check_finite(array)
+    X = np.array(array[:, :-1], np.float64, order="C") if features else None
+    return Samples(X, np.array(array[:, -1], np.float64, order="C"))
+
+
+def _header_bytes(body: bytes) -> bytes:
+    """The body up to its numbers."""
+    size = LENGTH_BYTES.get(body[6:8])
+    if not body.startswith(MAGIC) or size is None:
+        raise Problem("malformed", "the body is not npy: send one array as numpy.save writes it")
+    end = 8 + size + int.from_bytes(body[8 : 8 + size], "little")
+    if end > MAX_HEADER:
+        raise Problem("malformed", f"the npy header does not end within {MAX_HEADER} bytes")
+    return body[:end]
+
+
+@lru_cache(maxsize=128)
+def _read_header(data: bytes) -> Header:
+    """The fields of a header; kept, as producers repeat theirs and one takes tens of µs."""
+    stream = io.BytesIO(data)
+    try:
+        if PYTHON_2.search(data):
+            raise ValueError("numbers as Python 2 wrote them, of which numpy would warn")
+        version = npy.read_magic(stream)
+        # version 3 differs from 2 only in the names of fields, which no array of numbers has
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        return Header(*read(stream), len(data))
+    except Exception:  # whatever a forged header makes of a parser of Python literals
+        raise Problem("malformed", "the npy header cannot be read") from None
+
+
+def _check_dtype(header: Header) -> None:
+    if header.dtype.str not in DTYPES:
+        raise Problem("invalid", "the npy array must be of float64 or float32")
+
+
+def _check_shape(shape: tuple[int, ...], features: bool) -> tuple[int, int]:
+    """The number of rows and of columns."""
+    wanted = "n × (d + 1): d features, then y" if features else "n, or n × 1: y alone"
+    columns = 1 if len(shape) == 1 and not features else shape[1] if len(shape) == 2 else 0
+    right = columns > 1 if features else columns == 1
+    if not right or not all(type(size) is int for size in shape):
+        raise Problem("invalid", f"the npy array must have the shape {wanted}")
+    if not shape[0]:
+        raise Problem("invalid", "the npy array has no samples")
+    return shape[0], columns
+
+
+def _check_length(header: Header, length: int) -> None:
+    promised = math.prod(header.shape) * header.dtype.itemsize
+    if length - header.start != promised:
+        raise Problem("malformed", "the npy body is longer or shorter than its header says")
+
+
+def _check_finite(array: Array) -> None:
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    faults = Faults()
+    for i in np.flatnonzero(~finite.all(axis=1))[:MOST]:
+        for j in np.flatnonzero(~finite[i])[:MOST]:
+            faults.add(f"/{i}/{j}", "must be finite")
+    faults.settle()

@@ -1,0 +1,89 @@
+"""What every encoding becomes: rows of features and a vector of labels."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from llr import NamedRows
+from llr.types import Vector
+from llr_service.codec import named_rows
+
+REAL = np.dtype(np.float64)
+NAMED = -1
+"""In place of a number of features, where they have names."""
+
+
+class Samples(NamedTuple):
+    """Samples in the order they came: finite float64, C-contiguous, aligned, to be read only.
+
+    Attributes:
+        X: n × d, one row of features a sample; n rows of named ones; None for models without.
+        y: the n labels.
+    """
+
+    X: Vector | NamedRows | None
+    y: Vector
+
+    @classmethod
+    def none(cls) -> "Samples":
+        """No samples at all."""
+        return cls(None, np.empty(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Samples"]) -> "Samples":
+        """Samples one after the other. Raises ValueError if they are not of one width."""
+        some = [part for part in parts if part.n]
+        if len(some) < 2:
+            return some[0] if some else cls.none()
+        y = np.concatenate([part.y for part in some])
+        named = [part.X for part in some if isinstance(part.X, NamedRows)]
+        if named and len(named) < len(some):
+            raise ValueError("some rows are named, others are not")
+        if named:
+            return cls(named_rows.joined(named), y)
+        plain = [part.X for part in some if isinstance(part.X, np.ndarray)]
+        return cls(np.concatenate(plain) if plain else None, y)
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return self.y.size
+
+    @property
+    def dim(self) -> int:
+        """How many features each has; one for models without, NAMED where they have names."""
+        if isinstance(self.X, NamedRows):
+            return NAMED
+        return 1 if self.X is None else self.X.shape[1]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The features that are named."""
+        return self.X.names if isinstance(self.X, NamedRows) else ()
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they take."""
+        if isinstance(self.X, NamedRows):
+            return self.y.nbytes + named_rows.nbytes(self.X)
+        return self.y.nbytes + (0 if self.X is None else self.X.nbytes)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """As a learner's `learn` takes them."""
+        return (self.y,) if self.X is None else (self.X, self.y)
+
+    def after(self, known: int) -> "Samples":
+        """All but the first `known`."""
+        if known == 0:
+            return self
+        if isinstance(self.X, NamedRows):
+            return Samples(named_rows.between(self.X, known, self.n), self.y[known:])
+        return Samples(None if self.X is None else self.X[known:], self.y[known:])
+
+
+def samples_in(numbers: bytes, n: int, d: int) -> Samples:
+    """The samples whose n × d features, then n labels, are these native float64; d = 0 for no X."""
+    y: Vector = np.ndarray((n,), REAL, numbers, n * d * REAL.itemsize)
+    return Samples(np.ndarray((n, d), REAL, numbers) if d else None, y)

@@ -1,0 +1,164 @@
+"""What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Self, TypeVar, cast
+
+from fastapi import Depends, Path, Request
+from starlette.types import Message, Receive, Scope
+
+from llr_service.keys import ANYBODY, KEY, ApiKey
+from llr_service.limits import read_body
+from llr_service.metrics import Metrics
+from llr_service.problems import Problem
+from llr_service.replies import SESSION, WHOLE
+from llr_service.sessions.actor import Session
+from llr_service.sessions.config import NAME
+from llr_service.sessions.hub import Hub
+from llr_service.sessions.present import fresh
+from llr_service.settings import Settings
+
+R = TypeVar("R")
+
+
+@dataclass
+class Context:
+    """The parts of a running app.
+
+    Attributes:
+        settings: as given.
+        metrics: what is counted.
+        clock: what tells the seconds since 1970.
+        hub: the sessions; there once the app has started.
+        streams: open event streams and WebSockets.
+        bodies: bytes of the bodies being worked on.
+        readers: those who wait for more of a streamed body.
+        draining: whether the service was told to stop.
+    """
+
+    settings: Settings
+    metrics: Metrics
+    clock: Callable[[], float] = time.time
+    hub: Hub | None = None
+    streams: int = 0
+    bodies: int = 0
+    readers: set["asyncio.Future[Any]"] = field(default_factory=set)
+    draining: bool = False
+
+    @property
+    def sessions(self) -> Hub:
+        """The hub of a started app."""
+        if self.hub is None:
+            raise RuntimeError("the app has not started")
+        return self.hub
+
+    def room(self) -> "Room":
+        """Room for one body among all that are being worked on."""
+        return Room(self)
+
+    def noted(self, session: Session, sent: int, accepted: int) -> None:
+        """So many samples were sent to a session, and so many of them were new."""
+        self.sessions.touched(session)
+        if accepted < sent:
+            self.metrics.duplicate(sent - accepted)
+
+    async def unless_draining(self, waiting_for: Awaitable[R]) -> R:
+        """Wait for something; a 503 ends it when the service is to stop."""
+        stops = Problem(
+            "unavailable", "the service stops: send again", headers={"Retry-After": "1"}
+        )
+        waiting = asyncio.ensure_future(waiting_for)
+        self.readers.add(waiting)
+        try:
+            if self.draining:
+                raise stops
+            return await waiting
+        except asyncio.CancelledError:
+            if self.draining and waiting.cancelled():
+                raise stops from None
+            raise
+        finally:
+            self.readers.discard(waiting)
+            waiting.cancel()
+
+    def drain(self) -> None:
+        """The service is about to stop: open streams end, in both directions."""
+        self.draining = True
+        self.sessions.drain()
+        for reader in list(self.readers):
+            reader.cancel()
+
+
+class Room:
+    """Room for one body, taken as it arrives and given back when it is left."""
+
+    __slots__ = ("_context", "_first", "_taken")
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._taken, self._first = context, 0, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Give back what was taken."""
+        self._context.bodies -= self._taken
+        self._taken = 0
+
+    async def body(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of a request, within the limits; 503 if there are too many.
+
+        Waiting for more than the first part ends when the service is to stop.
+        """
+        whole, settings = scope.get(WHOLE), self._context.settings
+        if whole is not None and len(whole.body) <= settings.max_body:
+            self.take(len(whole.body))
+            return cast(bytes, whole.body)
+        limits = (settings.max_body, settings.body_timeout, settings.min_rate)
+        return await read_body(lambda: self._part(receive), scope["headers"], *limits)
+
+    async def _part(self, receive: Receive) -> Message:
+        first, self._first = self._first, False
+        message = await (receive() if first else self._context.unless_draining(receive()))
+        self.take(len(message.get("body", b"")))
+        return message
+
+    def take(self, size: int) -> None:
+        """Room for so many bytes more; 503 if there is none."""
+        if self._context.bodies + size > self._context.settings.max_bodies:
+            detail = "too many large bodies at once, send again"
+            raise Problem("unavailable", detail, headers={"Retry-After": "1"})
+        self._context.bodies += size
+        self._taken += size
+
+
+def of_request(request: Request) -> Context:
+    """The context of the app that got this request."""
+    context: Context = request.app.state.context
+    return context
+
+
+def of_caller(request: Request) -> ApiKey:
+    """The key this request came with."""
+    key: ApiKey = request.scope.get(KEY, ANYBODY)
+    return key
+
+
+Caller = Annotated[ApiKey, Depends(of_caller)]
+Here = Annotated[Context, Depends(of_request)]
+Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.")]
+
+
+async def session_named(name: Name, here: Here, request: Request) -> Session:
+    """The session of the path, not older than anything acknowledged before; or a 404."""
+    session = await fresh(here.sessions, name)
+    request.scope[SESSION] = session
+    return session
+
+
+Named = Annotated[Session, Depends(session_named)]

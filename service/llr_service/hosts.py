@@ -1,0 +1,64 @@
+"""The host a request was sent to: what keeps pages of elsewhere from a service without keys.
+
+A page may let its own name point to this machine and then ask the service as if it were its own
+(DNS rebinding). The browser still says whom the page meant, in `Host`.
+"""
+
+import re
+from collections.abc import Iterable
+
+from llr_service.problems import Problem
+from llr_service.settings import Settings, is_loopback
+
+PROBES = {"/livez", "/readyz"}
+"""Asked by whatever watches the service, under whatever name; they tell nothing."""
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?")
+_MOST = 1000
+
+
+class Hosts:
+    """The names by which a service may be asked.
+
+    They are checked if `allowed_hosts` are given, and on loopback if there are no keys. Those of
+    loopback are always among them.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        open_here = is_loopback(settings.host) and not settings.api_keys
+        asked_for = "*" not in settings.allowed_hosts
+        self._checked = asked_for and bool(settings.allowed_hosts or open_here)
+        self._known = {host.lower() for host in settings.allowed_hosts}
+        self._good: set[bytes] = set()
+
+    def check(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        """Raise `misdirected` if the request was sent to a host that is not served here.
+
+        No browser leaves `Host` out; who does is no page.
+        """
+        if not self._checked or path in PROBES:
+            return
+        for name, value in headers:
+            if name == b"host" and not self._is_served(value):
+                raise Problem(
+                    "misdirected",
+                    "No such host is served here. Ask localhost, or add the name to allowed_hosts.",
+                )
+
+    def _is_served(self, host: bytes) -> bool:
+        if host in self._good:
+            return True
+        name = name_of(host)
+        served = name in self._known or is_loopback(name) or name.endswith(".localhost")
+        if served and len(self._good) < _MOST:
+            self._good.add(host)
+        return served
+
+
+def name_of(host: bytes) -> str:
+    """The name or address in a `Host`, without its port; empty if there is none.
+
+    >>> name_of(b"LocalHost:8080"), name_of(b"[::1]:80"), name_of(b"a b")
+    ('localhost', '::1', '')
+    """
+    found = _HOST.fullmatch(host.decode("latin-1").strip())
+    return found[1].strip("[]").rstrip(".").lower() if found else ""

@@ -1,0 +1,159 @@
+"""API keys: who may do what, and to which sessions.
+
+A key is known to the service by its SHA-256 only, configured as `name:role:sha256hex`. Each role
+may do all that the roles before it may: read < write < admin. `name:role:prefix:sha256hex` is the
+key of a tenant: for it there are the sessions whose names begin with the prefix, and no others.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from llr_service.problems import Problem
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}[._-]")
+_DIGEST = re.compile(r"[0-9A-Fa-f]{64}")
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+KEY = "llr.key"
+"""Where a scope holds the key of who asks; nowhere if everybody may do everything."""
+
+
+class Role(IntEnum):
+    """What a key may do: look, learn, or everything. A greater role includes the lesser ones."""
+
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key that is accepted.
+
+    Attributes:
+        name: whose it is.
+        role: what it may do.
+        digest: the SHA-256 of it, which is never shown.
+        prefix: what the names of a tenant's sessions begin with; empty if all sessions are its.
+    """
+
+    name: str
+    role: Role
+    digest: bytes = field(repr=False)
+    prefix: str = ""
+
+    def reaches(self, name: str) -> bool:
+        """Whether a session of this name would be this key's. The prefix alone is no name of its.
+
+        >>> [ApiKey("a", Role.READ, b"", "acme-").reaches(n) for n in ("acme-1", "acme-", "b-1")]
+        [True, False, False]
+        """
+        return not self.prefix or (name.startswith(self.prefix) and name != self.prefix)
+
+
+ANYBODY = ApiKey("anybody", Role.ADMIN, b"")
+"""Who asks where there are no keys."""
+
+
+def hash_key(key: str) -> str:
+    """What the service is told of a key: its SHA-256 in hexadecimal.
+
+    >>> hash_key("llr_example")[:12]
+    'e707cea16c8c'
+    """
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def parse_keys(text: str) -> tuple[ApiKey, ...]:
+    """The keys written as `name:role:sha256hex` or `name:role:prefix:sha256hex`, between commas.
+
+    Raises:
+        ValueError: saying which entry is wrong and why, without repeating what it holds.
+    """
+    entries = [entry.strip() for entry in text.split(",")]
+    keys = tuple(_parse(place, entry) for place, entry in enumerate(entries, 1) if entry)
+    if len({key.name for key in keys}) < len(keys):
+        raise ValueError("two keys have the same name")
+    if len({key.digest for key in keys}) < len(keys):
+        raise ValueError("the same key is there twice")
+    return keys
+
+
+def _parse(place: int, entry: str) -> ApiKey:
+    parts = entry.split(":")
+    if len(parts) not in (3, 4):
+        raise ValueError(f"entry {place} is not name:role:sha256hex or name:role:prefix:sha256hex")
+    name, role, *prefix, digest = parts
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"entry {place}: a name is 1 to 64 letters, digits, dots, _ or -")
+    if role not in map(str, Role):
+        raise ValueError(f"entry {place}: the role is one of {', '.join(map(str, Role))}")
+    if not all(map(_PREFIX.fullmatch, prefix)):
+        raise ValueError(
+            f"entry {place}: a prefix begins a session's name and ends with a dot, _ or -;"
+            " it has 2 to 64 characters"
+        )
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(f"entry {place}: give the key's SHA-256, 64 hexadecimal digits")
+    return ApiKey(name, Role[role.upper()], bytes.fromhex(digest), *prefix)
+
+
+def authenticate(headers: Iterable[tuple[bytes, bytes]], keys: Sequence[ApiKey]) -> ApiKey:
+    """The key of whoever sent these headers; everybody may do everything where there are no keys.
+
+    A key comes as `Authorization: Bearer <key>` or as `X-API-Key: <key>`. It is compared with
+    every key there is, each in constant time, so that the time taken tells nothing.
+
+    Args:
+        headers: the headers as ASGI has them, names in lower case.
+        keys: the keys that are accepted.
+
+    Raises:
+        Problem: `unauthenticated` if there is no key, an unknown one, or two different ones.
+    """
+    if not keys:
+        return ANYBODY
+    given = hashlib.sha256(_given(headers)).digest()
+    found = None
+    for key in keys:
+        if hmac.compare_digest(key.digest, given):
+            found = key
+    if found is None:
+        raise Problem("unauthenticated", "This key is not known here.", headers=_CHALLENGE)
+    return found
+
+
+def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The one key among the headers."""
+    given = b""
+    for name, value in headers:
+        if name == b"authorization" and value[:7].lower() == b"bearer ":
+            key = value[7:].strip()
+        elif name == b"x-api-key":
+            key = value.strip()
+        else:
+            continue
+        if given and key != given:
+            raise Problem("unauthenticated", "Send one key, not several.", headers=_CHALLENGE)
+        given = key
+    if not given:
+        raise Problem(
+            "unauthenticated",
+            "Send a key as `Authorization: Bearer <key>` or as `X-API-Key: <key>`.",
+            headers=_CHALLENGE,
+        )
+    return given
+
+
+def require(role: Role, needed: Role) -> None:
+    """Raise `forbidden` unless the role includes what is needed."""
+    if role < needed:
+        raise Problem("forbidden", f"This needs a key with the role {needed}; yours has {role}.")

@@ -1,0 +1,143 @@
+"""Reading the body of a request, within bounds of size and time.
+
+A body may keep the service waiting for `seconds` in all, and one second more for every `rate`
+bytes it has brought: a large body has its time, a byte a second has not. Only waiting counts; the
+time in which a streamed body is worked on does not.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+
+from starlette.types import Message, Receive
+
+from llr_service.problems import Problem
+
+MIN_RATE = 1024
+"""Bytes that buy a body another second, unless told otherwise."""
+
+_SMALL = 256  # bytes up to which a part of a body is joined with the next one
+_LONGEST = 18  # digits of a length anybody could mean; int() refuses some thousands of them
+
+
+class ClientGone(Exception):
+    """The client went away before the body was complete: there is nobody to answer."""
+
+
+async def read_body(
+    receive: Receive,
+    headers: Iterable[tuple[bytes, bytes]],
+    limit: int,
+    seconds: float,
+    rate: float = MIN_RATE,
+) -> bytes:
+    """The whole body.
+
+    Args:
+        receive: the ASGI channel to read from.
+        headers: the headers as ASGI has them, names in lower case.
+        limit: the most bytes a body may have.
+        seconds: how long the body may let us wait.
+        rate: bytes that buy another second.
+
+    Raises:
+        Problem: `too-large`, before reading where Content-Length tells; `too-slow`; `malformed`
+            where Content-Length is no number.
+        ClientGone: the client went away.
+    """
+    _check_length(headers, limit)
+    deadline = asyncio.get_running_loop().time() + seconds
+    try:
+        async with asyncio.timeout_at(deadline) as clock:
+            message = await receive()
+            body = _part(message, 0, limit)
+            if message.get("more_body", False):
+                body = await _rest(
+                    receive, body, limit, lambda n: clock.reschedule(deadline + n / rate)
+                )
+    except TimeoutError:
+        raise _too_slow(seconds, rate) from None
+    return body
+
+
+async def _rest(
+    receive: Receive, first: bytes, limit: int, received: Callable[[int], None]
+) -> bytes:
+    """The body whose first part has come. `received` is told how much there is, part by part."""
+    parts, size, more = [first], len(first), True
+    while more:
+        received(size)
+        message = await receive()
+        part = _part(message, size, limit)
+        size += len(part)
+        if len(parts[-1]) < _SMALL:  # a byte at a time would cost a list of bytes
+            parts[-1] += part
+        else:
+            parts.append(part)
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+async def stream_body(
+    receive: Receive,
+    headers: Iterable[tuple[bytes, bytes]],
+    limit: int | None,
+    seconds: float,
+    rate: float = MIN_RATE,
+) -> AsyncGenerator[bytes, None]:
+    """The body in parts as they arrive, none of them empty.
+
+    Takes and raises what `read_body` does, with two differences: `limit` may be None for a body
+    of any length, and no single part may let us wait longer than `seconds`, however much came
+    before it.
+    """
+    _check_length(headers, limit)
+    now = asyncio.get_running_loop().time
+    waited, received, more = 0.0, 0, True
+    while more:
+        started = now()
+        try:
+            async with asyncio.timeout(min(seconds, seconds + received / rate - waited)):
+                message = await receive()
+        except TimeoutError:
+            raise _too_slow(seconds, rate) from None
+        waited += now() - started
+        part = _part(message, received, limit)
+        received += len(part)
+        more = message.get("more_body", False)
+        if part:
+            yield part
+
+
+def _part(message: Message, received: int, limit: int | None) -> bytes:
+    """What a message brings, if it may come on top of what was received."""
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    part: bytes = message.get("body", b"")
+    if limit is not None and received + len(part) > limit:
+        raise _too_large(limit)
+    return part
+
+
+def _check_length(headers: Iterable[tuple[bytes, bytes]], limit: int | None) -> None:
+    """Refuse what says itself that it is too long, or does not say a length at all."""
+    for name, value in headers:
+        if name == b"content-length":
+            if not value.isdigit():
+                raise Problem("malformed", "Content-Length is not a number of bytes.")
+            if limit is not None and (len(value) > _LONGEST or int(value) > limit):
+                raise _too_large(limit)
+
+
+def _too_large(limit: int) -> Problem:
+    """The answer leaves the connection open: closed with a body on its way, it would be lost."""
+    detail = f"A body has at most {limit} bytes here. Send it in smaller parts, or as NDJSON."
+    return Problem("too-large", detail, limit=limit)
+
+
+def _too_slow(seconds: float, rate: float) -> Problem:
+    """The answer closes the connection: nobody waits for the rest of the body."""
+    detail = (
+        f"Send the body within {seconds:g} seconds, or faster than {rate:g} bytes a second."
+        " Nothing of what was not acknowledged was learnt."
+    )
+    return Problem("too-slow", detail, headers={"Connection": "close"})

@@ -1,0 +1,100 @@
+"""What a request to learn asks for beside its samples, in its query and its headers."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from llr_service.problems import Problem
+from llr_service.sessions.batch import Ticket
+from llr_service.sessions.producers import MOST_SAMPLES, PRODUCER
+
+
+class Asked(NamedTuple):
+    """What the query and the headers of a request ask for."""
+
+    ticket: Ticket | None = None
+    if_match: int | None = None
+    theta: bool = True
+    predictions: bool = False
+    admitted: bool = False
+
+
+def asked_of(query: bytes, headers: dict[bytes, bytes]) -> Asked:
+    """The query and If-Match, checked."""
+    match = headers.get(b"if-match")
+    if not query and match is None:
+        return Asked()
+    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    return Asked(
+        _ticket(given),
+        _matched(match) if match is not None else None,
+        _truth(given, "theta", True),
+        _truth(given, "predictions", False),
+    )
+
+
+class Opened(NamedTuple):
+    """What the query of a WebSocket asks for: `seq` is the number of its first sample."""
+
+    producer: str | None
+    seq: int | None
+    theta: bool
+    predictions: bool
+
+
+def opened_with(query: bytes) -> Opened:
+    """The query of a WebSocket, checked. With a producer alone every message has its own seq."""
+    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    producer, seq = given.get("producer"), given.get("seq")
+    if producer is None and seq is not None:
+        raise _wrong("producer", "producer and seq come together")
+    return Opened(
+        None if producer is None else _producer(producer),
+        None if seq is None else number(seq),
+        _truth(given, "theta", True),
+        _truth(given, "predictions", False),
+    )
+
+
+def _ticket(given: dict[str, str]) -> Ticket | None:
+    producer, seq = given.get("producer"), given.get("seq")
+    if producer is None and seq is None:
+        return None
+    if producer is None or seq is None:
+        raise _wrong("seq" if seq is None else "producer", "producer and seq come together")
+    return Ticket(_producer(producer), number(seq))
+
+
+def _producer(given: str) -> str:
+    if not PRODUCER.fullmatch(given):
+        raise _wrong("producer", "1 to 128 visible ASCII characters")
+    return given
+
+
+def number(seq: str) -> int:
+    """The number of a sample."""
+    if not (seq.isascii() and seq.isdigit() and len(seq) <= 16 and int(seq) < MOST_SAMPLES):
+        raise _wrong("seq", "a whole number from 0")
+    return int(seq)
+
+
+def _matched(value: bytes) -> int | None:
+    if value.strip() == b"*":
+        return None
+    found = re.fullmatch(rb'\s*"(\d{1,16})"\s*', value)
+    if not found:
+        raise _wrong("If-Match", 'write If-Match: "<t>"')
+    return int(found[1])
+
+
+def _truth(given: dict[str, str], name: str, default: bool) -> bool:
+    value = given.get(name)
+    if value not in (None, "true", "false"):
+        raise _wrong(name, "true or false")
+    return default if value is None else value == "true"
+
+
+def _wrong(parameter: str, detail: str) -> Problem:
+    return Problem(
+        "invalid", f"{parameter}: {detail}", [{"parameter": parameter, "detail": detail}]
+    )

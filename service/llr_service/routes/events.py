@@ -1,0 +1,149 @@
+"""`GET /v1/sessions/{name}/events`: the state as it moves, as Server-Sent Events.
+
+At most 20 a second: what moved faster is skipped, so a slow reader costs no memory. An event's id
+is t; who comes back with `Last-Event-ID` gets the present state at once unless it is known by that.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from time import perf_counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
+from starlette.types import Receive, Scope, Send
+
+from llr_service import answers
+from llr_service.connection import EVENTS
+from llr_service.context import Context, Here, Named
+from llr_service.problems import Problem
+from llr_service.sessions.actor import Session
+from llr_service.sessions.moment import Event, Moment
+from llr_service.sessions.seat import Seat
+from llr_service.theta import WHOLE, largest
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+APART, LEISURE = 0.05, 10
+"""Seconds between two events, at least, and how many times the seconds it took to write one."""
+HEARTBEAT = 15.0
+STILL_HERE = b": still here\n\n"
+AGAIN = 0.25
+"""Seconds after which a store that is away is asked again."""
+Seen = Moment | None
+"""What a reader saw last."""
+
+
+@router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
+async def events(
+    session: Named, here: Here, last_event_id: Annotated[str | None, Header()] = None
+) -> StreamingResponse:
+    """The state now and whenever it moves; `id:` is t."""
+    if here.streams >= here.settings.max_streams:
+        raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
+    known = last_event_id == str(session.t) and _told_by_t(session)
+    return _Events(session, here, session.moment if known else None)
+
+
+class _Events(StreamingResponse):
+    """A stream that counts from when it is let in until it has ended, however it ends."""
+
+    def __init__(self, session: Session, here: Context, seen: Seen) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        seat = Seat(session)
+        flow = _flow(seat, here, seen)
+        super().__init__(flow, media_type="text/event-stream", headers=headers)
+        self._seat, self._here = seat, here
+        here.streams += 1
+        seat.__enter__()
+        here.metrics.stream_opened()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let it flow."""
+        scope[EVENTS] = True
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._here.streams -= 1
+            self._seat.__exit__()
+            self._here.metrics.stream_closed()
+
+
+async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
+    yield b"retry: 1000\n\n"
+    session = seat.session
+    while not here.draining and (there := await _there(seat, here)) is not False:
+        if there is None:
+            yield STILL_HERE
+            continue
+        if seat.session is not session:  # others changed it, who knows how
+            session, seen = seat.session, None
+        changed = session.changed
+        if (present := session.moment) != seen:
+            if session.event.of == present or perf_counter() >= session.event.due:
+                seen = present
+                yield _event(session)
+            await asyncio.sleep(APART)
+            continue
+        try:
+            async with asyncio.timeout(HEARTBEAT):
+                await changed.wait()
+        except TimeoutError:
+            yield STILL_HERE
+    if not here.draining:  # the next session of that name is another one
+        yield b"id:\n\n"
+
+
+async def _there(seat: Seat, here: Context) -> bool | None:
+    """Whether the session is there; one moves on to the copy that has become it.
+
+    A store that is away is waited for: a browser that is refused would not come back by itself.
+    None when that takes so long that a sign of life is due.
+    """
+    due = perf_counter() + HEARTBEAT
+    while seat.session.gone and not here.draining:
+        try:
+            present = await here.sessions.get(seat.session.name)
+        except Problem as problem:
+            if problem.kind.name != "unavailable":
+                return False
+            await asyncio.sleep(AGAIN)
+            if perf_counter() >= due:
+                return None
+            continue
+        if present.id != seat.session.id:
+            return False
+        seat.move(present)
+    return not here.draining
+
+
+def _event(session: Session) -> bytes:
+    """The present state as an event, written once for all who watch."""
+    present = session.moment
+    if session.event.of != present:
+        began = perf_counter()
+        state = _bounded(session)
+        data = to_json(state, inf_nan_mode="null")
+        text = b"id: %d\nevent: state\ndata: %s\n\n" % (state["t"], data)
+        session.event = Event(present, text, began + LEISURE * (perf_counter() - began))
+    return session.event.text
+
+
+def _told_by_t(session: Session) -> bool:
+    """Whether t alone says how a session is: it is well, and its team is and was a champion.
+
+    Of a copy that has learnt nothing since it was loaded it is not known how the session was.
+    """
+    team = session.published
+    alone = team is None or not (team.shadows or team.name)
+    known = (session.t > session.began or session.t == 0) and not session.changes
+    return known and alone and session.status == "ok"
+
+
+def _bounded(session: Session) -> dict[str, Any]:
+    """The state, without what is as long as there are names."""
+    state = answers.of_state(session, largest)
+    start = state["config"]["theta0"]
+    if isinstance(start, dict) and len(start) > WHOLE:
+        del state["config"]["theta0"]
+    return state

@@ -1,0 +1,107 @@
+"""`GET /v1/sessions/{name}/history`: the past, thinned, bounded however long the stream."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from pydantic_core import from_json
+
+from llr import History
+from llr_service import answers
+from llr_service.context import Named
+from llr_service.problems import Problem
+from llr_service.schemas import Past
+from llr_service.sessions.moments import Passed
+from llr_service.sessions.roster import new_team
+from llr_service.sessions.team import since
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+SHOWN = 8
+
+
+@router.get("/{name}/history", response_model=Past, operation_id="getHistory")
+async def history(
+    session: Named,
+    points: Annotated[int, Query(ge=2, le=1000, description="At most so many points.")] = 500,
+    theta: Annotated[
+        str | None,
+        Query(
+            max_length=4000,
+            description="Coordinates of theta, such as 0,3,7, or names of features; the first 8.",
+        ),
+    ] = None,
+) -> Any:
+    """The past of t, log_eta, eta, loss, regret and coordinates of theta; of shadows without it."""
+    team = session.published or new_team(session.config, None)
+    past = team.history
+    names, width = past.names, past.theta.shape[1]
+    coordinates = _coordinates(theta, width) if names is None else _places(theta, names)
+    rows = _thinned(len(past.t), points)
+    beside = {
+        name: since(shadow.start, shadow.learner.history) for name, shadow in team.shadows.items()
+    }
+    return {
+        "name": session.name,
+        **_columns(past, points),
+        "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
+        "coordinates": coordinates if names is None else [names[place] for place in coordinates],
+        "shadows": {name: _columns(one, points) for name, one in beside.items()},
+        "drift": answers.drift(team)["at"],
+        "labels": _labels(session.shelf.passed(points)),
+    }
+
+
+def _columns(past: History, points: int) -> dict[str, Any]:
+    rows = _thinned(len(past.t), points)
+    return {
+        "t": past.t[rows].tolist(),
+        "log_eta": past.log_eta[rows].tolist(),
+        "eta": past.eta[rows].tolist(),
+        "loss": past.loss[rows].tolist(),
+        "regret": None if past.regret is None else past.regret[rows].tolist(),
+    }
+
+
+def _labels(last: list[Passed]) -> dict[str, list[int]] | None:
+    """The last late labels as columns; None if none are known."""
+    if not last:
+        return None
+    return {
+        "t": [each.learnt.t for each in last],
+        "at": [each.learnt.at for each in last],
+        "predicted_t": [each.predicted.t for each in last],
+        "predicted_at": [each.predicted.at for each in last],
+    }
+
+
+def _thinned(n: int, points: int) -> Any:
+    """At most `points` of n rows, evenly spread, the last among them."""
+    if n <= points:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, points).round().astype(int))
+
+
+def _places(asked: str | None, names: Sequence[str]) -> list[int]:
+    """The columns of names, with commas between them or as a JSON list; what is not kept is not."""
+    if asked is None:
+        return list(range(min(SHOWN, len(names))))
+    try:
+        wanted = from_json(asked) if asked.startswith("[") else asked.split(",")
+    except ValueError:
+        wanted = None
+    if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
+        detail = "names with commas between them, or a JSON list of names"
+        raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
+    known = {name: place for place, name in enumerate(names)}
+    return [known[name] for name in dict.fromkeys(wanted) if name in known]
+
+
+def _coordinates(asked: str | None, width: int) -> list[int]:
+    if asked is None:
+        return list(range(min(SHOWN, width)))
+    words = [word for word in asked.split(",") if word]
+    if not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
+        detail = f"whole numbers from 0 to {width - 1}, separated by commas"
+        raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
+    return [int(word) for word in words]

@@ -1,0 +1,46 @@
+"""Health, readiness, metrics, version."""
+
+from fastapi import APIRouter, Response
+
+import llr
+from llr_service.context import Here
+from llr_service.problems import Problem
+from llr_service.stores.places import urls
+
+router = APIRouter(tags=["operations"])
+MEANING = {
+    "sqlite": "applied exactly once, and fsynced before you read the answer",
+    "postgresql": "applied exactly once, and flushed to the disk of the database (and of its"
+    " synchronous standbys, if it has any) before you read the answer",
+    "memory": "applied exactly once, kept in memory only: a restart forgets it",
+}
+
+
+@router.get("/livez", operation_id="isAlive")
+async def livez() -> dict[str, str]:
+    """Whether the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", operation_id="isReady")
+async def readyz(here: Here) -> dict[str, str]:
+    """Whether the store answers."""
+    if here.draining:
+        raise Problem("unavailable", "the service stops", headers={"Retry-After": "5"})
+    await here.sessions.ready()
+    return {"status": "ok"}
+
+
+@router.get("/version", operation_id="getVersion")
+async def version(here: Here) -> dict[str, str]:
+    """The version, and what an answer of 200 means here."""
+    engines = sorted({url.partition(":")[0] for url in urls(here.settings.store)})
+    ack = "; or ".join(MEANING.get(engine, "") for engine in engines)
+    return {"version": llr.__version__, "store": ", ".join(engines), "ack": ack}
+
+
+@router.get("/metrics", operation_id="getMetrics", response_class=Response)
+async def metrics(here: Here) -> Response:
+    """Counters and histograms for Prometheus."""
+    body, kind = here.metrics.render()
+    return Response(body, headers={"content-type": kind})

@@ -1,0 +1,87 @@
+"""Sessions: create, list, look at, delete."""
+
+from asyncio import gather
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic_core import from_json
+
+from llr_service import answers
+from llr_service.context import Caller, Here, Name, Named
+from llr_service.schemas import ProducerState, SessionPage, SessionState
+from llr_service.sessions.config import SessionConfig
+from llr_service.sessions.present import as_listed, settled
+from llr_service.sessions.producers import PRODUCER
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
+"""What the list does not tell of a session that is not in memory."""
+
+
+@router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
+async def create(name: Name, config: SessionConfig, here: Here, response: Response) -> Any:
+    """Create a session. 201 if it is new, 200 if it exists with the same config."""
+    session, new = await here.sessions.create(name, config)
+    response.status_code = 201 if new else 200
+    response.headers["ETag"] = f'"{session.t}"'
+    return answers.of_state(session)
+
+
+@router.get(
+    "",
+    response_model=SessionPage,
+    response_model_exclude_unset=True,
+    operation_id="listSessions",
+)
+async def listed(
+    here: Here,
+    caller: Caller,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
+    cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
+    total: Annotated[bool, Query(description="Adds the number of all sessions.")] = False,
+) -> Any:
+    """Sessions in the order of their names, a page at a time."""
+    rows = await here.sessions.list(cursor, limit + 1, caller.prefix)
+    copies = await gather(*(as_listed(here.sessions, row) for row in rows[:limit]))
+    sessions = []
+    for row, loaded in zip(rows, copies, strict=False):
+        if loaded is not None:
+            sessions.append(answers.of_state(loaded, theta=None))
+        else:
+            config = from_json(row.config)
+            named = {key: config[key] for key in ("model", "algorithm", "dim")}
+            sessions.append({"name": row.name, "t": row.t} | named | UNKNOWN)
+    counted = {"total": await here.sessions.count()} if total and not caller.prefix else {}
+    after = rows[limit - 1].name if len(rows) > limit else None
+    return {"sessions": sessions, "next": after} | counted
+
+
+@router.get(
+    "/{name}",
+    response_model=ProducerState,
+    response_model_exclude_unset=True,
+    operation_id="getSession",
+)
+async def state(
+    session: Named,
+    here: Here,
+    response: Response,
+    producer: Annotated[
+        str | None,
+        Query(pattern=f"^{PRODUCER.pattern}$", description="Adds `next_seq` of this producer."),
+    ] = None,
+) -> Any:
+    """The whole state: θ, η, loss, regret; and where a producer is to go on."""
+    asked = {}
+    if producer is not None:
+        # learning runs ahead of the store, and might be undone
+        session = await settled(here.sessions, session)
+        asked["next_seq"] = session.producers.get(producer, 0)
+    response.headers["ETag"] = f'"{session.t}"'
+    return answers.of_state(session) | asked
+
+
+@router.delete("/{name}", status_code=204, operation_id="deleteSession")
+async def delete(name: Name, here: Here) -> None:
+    """Delete a session and all that is kept of it."""
+    await here.sessions.delete(name)

@@ -1,0 +1,65 @@
+"""`/v1/sessions/{name}/snapshot`: a session as plain JSON, out and in again, to the last bit."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from llr import StateError
+from llr_service import answers
+from llr_service.context import Here, Name, Named
+from llr_service.problems import Problem
+from llr_service.schemas import SessionState, Snapshot
+from llr_service.sessions.packing import from_plain, to_plain
+from llr_service.sessions.present import settled
+from llr_service.sessions.producers import MOST_SAMPLES, PRODUCER
+from llr_service.sessions.roster import belongs, config_now
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+FORMAT = 1
+
+
+@router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
+async def out(session: Named, here: Here, response: Response) -> Any:
+    """Everything needed to go on elsewhere."""
+    session = await settled(here.sessions, session)
+    session.turns.check_open()
+    team = session.published
+    response.headers["ETag"] = f'"{session.t}"'
+    return {
+        "format": FORMAT,
+        "name": session.name,
+        "t": session.t,
+        "config": config_now(session.config, team),
+        "producers": session.producers,
+        **(to_plain(team) if team else {"state": None, "team": None}),
+    }
+
+
+@router.put(
+    "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
+)
+async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
+    """Restore a snapshot under a new name; going on from it gives the same numbers."""
+    if snapshot.format != FORMAT:
+        raise _wrong("/format", f"this service reads format {FORMAT}")
+    snapshot.config.check(here.settings.max_dim)
+    for producer, seq in snapshot.producers.items():
+        if not PRODUCER.fullmatch(producer) or not 0 <= seq < MOST_SAMPLES:
+            raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
+    if snapshot.state is None:
+        session, _ = await here.sessions.create(name, snapshot.config)
+        return answers.of_state(session)
+    try:
+        team = from_plain(snapshot.state, snapshot.team, snapshot.config.drift)
+    except StateError as damage:
+        raise _wrong("/state", str(damage)) from None
+    if not belongs(team, snapshot.config):
+        raise _wrong("/state", "belongs to another config")
+    if len(snapshot.producers) > here.settings.max_producers:
+        raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
+    session = await here.sessions.restore(name, snapshot.config, team, snapshot.producers)
+    return answers.of_state(session)
+
+
+def _wrong(pointer: str, detail: str) -> Problem:
+    return Problem("invalid", f"{pointer}: {detail}", [{"pointer": pointer, "detail": detail}])

@@ -1,0 +1,301 @@
+"""The shapes of answers, for the OpenAPI document and for those who generate clients from it."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from llr_service.sessions.config import (
+    LONGEST,
+    NAME,
+    SHADOWS,
+    Number,
+    SessionConfig,
+    ShadowConfig,
+    ShadowName,
+    Theta,
+)
+
+
+class Loss(BaseModel):
+    """The progressive loss: each sample judged before it was learnt."""
+
+    total: float
+    mean: float | None = Field(description="Null before the first sample.")
+
+
+class Regret(BaseModel):
+    """Loss beyond that of the best parameter; null where it is off or has no exact form."""
+
+    ml: float | None = Field(description="Against the best of the samples before each.")
+    best_fixed: float | None = Field(description="Against the one theta best for all samples.")
+
+
+class Numbers(BaseModel):
+    """What a session has learnt."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    t: int = Field(description="Samples learnt so far.")
+    eta: float = Field(description="The step size.")
+    log_eta: float | None = None
+    theta: list[Any] | dict[str, Any] | None = Field(
+        None, description="Classes × features for softmax; by name for named features."
+    )
+    intercept: float | list[float] | None = Field(
+        None, description="The constant term beside theta, one a class; where there is one."
+    )
+    loss: Loss
+    regret: Regret
+
+
+class ShadowNumbers(Numbers):
+    """How a shadow does beside the champion."""
+
+    algorithm: str
+    t: int = Field(description="Samples it has learnt.")
+    status: str = Field(
+        description="`ok`, or `diverged`: it learns no more and can only be removed."
+    )
+    since: int = Field(description="From which t of the session on it is compared.")
+    lead: float | None = Field(
+        description="The champion's mean loss minus its own since then: above 0 it does better."
+    )
+
+
+class Drift(BaseModel):
+    """Whether the loss was found to rise."""
+
+    alarms: int = Field(description="How often.")
+    at: list[int] = Field(description="At which t, the last 16 times.")
+
+
+class EtaStatus(BaseModel):
+    """What the step size is doing."""
+
+    state: str = Field(
+        description="`fixed`, `starting`, `travelling`, `settled`, or `pinned` at a bound."
+    )
+    advice: str = Field(description="One line for people.")
+
+
+class Retained(BaseModel):
+    """How much of its samples a session keeps."""
+
+    samples: int = Field(description="So many, from the first one on.")
+    bytes: int = Field(description="What they take in the store.")
+    complete: bool = Field(description="Whether they are all it has learnt.")
+
+
+class LateLabels(BaseModel):
+    """How many labels of predictions with an id are yet to come, came, and did not in time."""
+
+    waiting: int
+    learnt: int
+    expired: int
+
+
+class Relearning(BaseModel):
+    """How far a what-if is."""
+
+    source: str = Field(description="The session whose samples it learns.")
+    done: int = Field(description="Samples learnt of those.")
+    of: int = Field(description="All of them; it is done when both are the same.")
+    stopped: str | None = Field(description="Why it cannot go on; null while it can.")
+
+
+class Features(BaseModel):
+    """The names of a session whose features have names."""
+
+    known: int = Field(description="Names that were seen and are kept apart.")
+    max_features: int = Field(description="How many may be; those after them share places.")
+    hash_bits: int = Field(description="There are 2 to the power of it such places.")
+    hashing: bool = Field(description="Whether there were names after those.")
+
+
+class SessionState(Numbers):
+    """All of a session."""
+
+    name: str
+    model: str
+    algorithm: str
+    dim: int | None
+    kept: int = Field(description="How many x wait for their late labels.")
+    status: str = Field(
+        description="`ok`, `diverged` after a batch refused for it, `stopped` for a what-if."
+    )
+    labels: LateLabels | None = Field(None, description="Only if there were late labels.")
+    retained: Retained | None = Field(None, description="Only with `retain`.")
+    relearning: Relearning | None = Field(None, description="Only of a fork with `relearn`.")
+    eta_status: EtaStatus
+    champion: str | None = Field(None, description="Its name as a shadow, null if it was none.")
+    former: str | None = Field(None, description="The shadow that was the champion before it.")
+    shadows: dict[str, ShadowNumbers] = Field(description="Other algorithms on the same samples.")
+    drift: Drift | None = Field(description="Null if nobody looks out for it.")
+    features: Features | None = Field(None, description="Null where features have no names.")
+    config: SessionConfig
+
+
+class ProducerState(SessionState):
+    """All of a session, and where a producer stands in it."""
+
+    next_seq: int | None = Field(None, description="Only if asked for with `producer`.")
+
+
+class SessionRow(BaseModel):
+    """A session in the list; numbers are there if it is loaded."""
+
+    name: str
+    t: int
+    model: str
+    algorithm: str
+    dim: int | None
+    eta: float | None = None
+    loss: Loss | None = None
+    regret: Regret | None = None
+
+
+class SessionPage(BaseModel):
+    """A page of the list."""
+
+    sessions: list[SessionRow]
+    next: str | None = Field(description="The cursor of the next page, null on the last.")
+    total: int | None = Field(
+        None, description="All sessions there are. Only if asked for with `total`, and no tenant's."
+    )
+
+
+class Answer(Numbers):
+    """The answer to learning. 200 means: applied exactly once, and on disk."""
+
+    name: str
+    accepted: int = Field(description="Samples of this body that were new.")
+    duplicate: bool = Field(description="True if all of them had been learnt before.")
+    predictions: list[Any] | None = None
+    shadows: dict[str, ShadowNumbers] | None = Field(None, description="Where there are any.")
+
+
+class Prediction(BaseModel):
+    """Predictions on the natural scale: a mean, a probability, or one per class."""
+
+    name: str
+    t: int
+    predictions: Any = Field(description="One for a single row, a list for many.")
+
+
+class PastLabels(BaseModel):
+    """Late labels as columns, in the order in which they were learnt."""
+
+    t: list[int] = Field(description="Samples learnt before it was.")
+    at: list[int] = Field(description="When it was learnt, in milliseconds since 1970.")
+    predicted_t: list[int] = Field(description="Samples learnt when its x was predicted for.")
+    predicted_at: list[int] = Field(description="When that was, in milliseconds since 1970.")
+
+
+class Columns(BaseModel):
+    """A past as columns, oldest first."""
+
+    t: list[int]
+    log_eta: list[float]
+    eta: list[float]
+    loss: list[float]
+    regret: list[float] | None
+
+
+class Past(Columns):
+    """The past of a session."""
+
+    name: str
+    theta: list[list[float]]
+    coordinates: list[int] | list[str]
+    shadows: dict[str, Columns] = Field(description="Of each shadow, from where it began.")
+    drift: list[int] = Field(description="At which t the loss was found to rise.")
+    labels: PastLabels | None = Field(
+        None, description="The last late labels, as long as their ids are known."
+    )
+
+
+class Snapshot(BaseModel):
+    """Everything needed to go on elsewhere."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: int = 1
+    name: str
+    t: int
+    config: SessionConfig
+    producers: dict[str, int] = Field(default_factory=dict)
+    state: dict[str, Any] | None
+    team: dict[str, Any] | None = Field(None, description="Shadows and drift, where there are any.")
+
+
+class Fork(BaseModel):
+    """The body of a fork: the copy's name, and members of its config that are to differ."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "twin"}, {"name": "rival", "algorithm": "sg/ag", "relearn": True}]
+        },
+    )
+
+    name: Annotated[StrictStr, Field(pattern=f"^{NAME}$")] = Field(description="The copy's name.")
+    model: StrictStr | None = Field(None, description="Another loss, with a theta of this shape.")
+    dim: StrictInt | None = Field(None, description="Another only with a theta0 that fits it.")
+    algorithm: StrictStr | None = Field(None, description="Another algorithm.")
+    eta0: Number | None = Field(None, description="Another first step size.")
+    max_features: StrictInt | None = Field(None, ge=1, description="Names kept apart.")
+    hash_bits: StrictInt | None = Field(None, ge=1, le=24, description="Bits of a shared place.")
+    theta0: Theta | None = Field(
+        None, description="Where theta starts, if not where the session's is."
+    )
+    regret: StrictStr | None = Field(None, description="`exact` or `off`.")
+    options: dict[str, bool | Number | StrictStr] | None = Field(
+        None, description="All options; those that still fit are kept if left out."
+    )
+    shadows: dict[ShadowName, ShadowConfig] | None = Field(
+        None, max_length=SHADOWS, description="Other shadows; all of them."
+    )
+    drift: StrictBool | None = Field(None, description="Whether to look out for drift.")
+    label_seconds: Number | None = Field(None, gt=0, le=LONGEST, description="Another time.")
+    expired_label: Number | None = Field(None, description="Another label for what expired.")
+
+    retain: StrictBool | None = Field(None, description="Whether the copy keeps its samples.")
+    relearn: StrictBool = Field(
+        default=False, description="Learn all samples of the session anew, from the first one on."
+    )
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The members of a config that were given."""
+        given = self.model_fields_set - {"name", "relearn"}
+        return {name: value for name in given if (value := getattr(self, name)) is not None}
+
+
+class Promote(BaseModel):
+    """The body of a promotion."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "rival"}]})
+
+    name: ShadowName = Field(description="The shadow that becomes the champion.")
+
+
+class Issue(BaseModel):
+    """One place where a request is wrong."""
+
+    model_config = ConfigDict(extra="allow")
+
+    detail: str
+    pointer: str | None = None
+    line: int | None = None
+
+
+class ProblemDocument(BaseModel):
+    """An error (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[Issue] | None = None

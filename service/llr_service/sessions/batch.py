@@ -1,0 +1,63 @@
+"""A batch on its way through a session: what is said of it, what is new in it, what came of it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from llr_service.codec import Samples
+from llr_service.sessions.committer import Receipt
+from llr_service.sessions.team import Team
+from llr_service.stores.store import Shelved
+
+
+class Ticket(NamedTuple):
+    """What a producer says about a batch: who sends it, the number of its first sample."""
+
+    producer: str
+    seq: int
+
+
+class Fresh(NamedTuple):
+    """Samples that were not learnt before, and what is stored along with them.
+
+    Attributes:
+        samples: the samples.
+        places: where each of them stands in the body it came in.
+        producer: whose they are, and the number of its next one.
+        kept: what becomes of the ids they were kept under.
+    """
+
+    samples: Samples
+    places: Sequence[int]
+    producer: tuple[str, int] | None = None
+    kept: Shelved = ()
+
+
+class Learnt(NamedTuple):
+    """What came of a batch.
+
+    Attributes:
+        team: the team after it.
+        accepted: how many samples were new.
+        duplicate: whether there were some, and none was.
+        predictions: what was predicted for each of them before, if asked for.
+        names: of its features, where they have names.
+        theta: of the champion, if it was read while no other batch had followed.
+    """
+
+    team: Team
+    accepted: int
+    duplicate: bool
+    predictions: Any = None
+    names: Sequence[str] = ()
+    theta: Any = None
+
+
+class Pending(NamedTuple):
+    """A batch that was learnt and waits for the store."""
+
+    learnt: Learnt
+    commit: Receipt[Any] | None
+
+
+Find = Callable[[], Fresh | Pending]
+"""How the samples of a step are found when its turn has come; Pending if none of them are new."""

@@ -1,0 +1,250 @@
+"""Every setting of the service: an option, else its LLR_ variable, else the default.
+
+A setting is one field of `Settings`. Its option, its variable, its line in `--help` and its row in
+docs/settings.md follow from that.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from llr_service import options
+from llr_service.keys import ApiKey, parse_keys
+from llr_service.limits import MIN_RATE
+from llr_service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
+
+_ORIGIN = re.compile(r"\*|https?://[^/\s,]+")
+_HOST = re.compile(r"\*|[A-Za-z0-9._-]+|[0-9A-Fa-f]*(?::[0-9A-Fa-f]*){2,7}")
+
+
+def _keys(value: object) -> object:
+    return parse_keys(value) if isinstance(value, str) else value
+
+
+Keys = Annotated[tuple[ApiKey, ...], NoDecode, BeforeValidator(_keys)]
+
+
+def default_store() -> str:
+    """An SQLite file in the user's data folder; nothing where the user has no folder."""
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    try:
+        folder = data if data.is_absolute() else Path.home() / ".local" / "share"
+    except RuntimeError:
+        return ""
+    return f"sqlite:///{folder / 'llr' / 'llr.db'}"
+
+
+class Settings(BaseSettings):
+    """The settings, checked when made and never changed after.
+
+    >>> Settings(port=9000, max_body="64MiB").max_body
+    67108864
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        validate_default=True,
+    )
+
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(
+        default=8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    store: str = Field(
+        default_factory=default_store,
+        description="Where sessions are kept: sqlite:///path, postgresql://user@host/database for"
+        " many machines, or memory: for nowhere; several with commas between them share the"
+        " sessions. The data folder is XDG_DATA_HOME, else ~/.local/share.",
+    )
+    api_keys: Keys = Field(
+        default=(),
+        description="Keys that are accepted, as name:role:sha256hex separated by commas. The role"
+        " is read, write or admin. With none, everybody may do everything. A tenant's key is"
+        " name:role:prefix:sha256hex: it reaches the sessions whose names begin so.",
+    )
+    insecure: bool = Field(
+        default=False,
+        description="Listen beyond loopback without any keys: everybody may do everything.",
+    )
+    cors_origins: Words = Field(
+        default=(),
+        description="Web origins whose pages may call the service, such as https://example.org,"
+        " separated by commas; * for all.",
+    )
+    allowed_hosts: Words = Field(
+        default=(),
+        description="Names by which the service may be asked beside loopback, without ports,"
+        " separated by commas; * for all. With none, any; without keys, loopback only.",
+    )
+    docs: bool = Field(default=True, description="Serve /docs and /openapi.json.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least that is logged: debug, info, warning or error."
+    )
+    max_body: Size = Field(
+        default=256 * MIB,
+        ge=KIB,
+        le=4 * GIB,
+        description="Largest JSON or npy body. NDJSON has no end.",
+    )
+    max_bodies: Size = Field(
+        default=GIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes of all JSON and npy bodies being worked on; beyond it they get 503.",
+    )
+    max_line: Size = Field(default=MIB, ge=KIB, le=GIB, description="Longest line of NDJSON.")
+    max_message: Size = Field(
+        default=4 * MIB, ge=KIB, le=GIB, description="Largest message of a WebSocket."
+    )
+    block_bytes: Size = Field(
+        default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."
+    )
+    head_timeout: float = Field(
+        default=10.0,
+        gt=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="Seconds in which the head of a request has to come before it gets 408.",
+    )
+    body_timeout: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="Seconds a body may let the service wait before it gets 408.",
+    )
+    min_rate: Size = Field(
+        default=MIN_RATE, ge=1, le=GIB, description="Bytes of a body that buy it another second."
+    )
+    memory_cap: Size = Field(
+        default=512 * MIB,
+        ge=MIB,
+        le=1024 * GIB,
+        description="Memory for loaded sessions. Beyond it the idle ones leave for the store.",
+    )
+    max_queue: int = Field(
+        default=1024, ge=1, le=10**6, description="Requests that may wait for one session."
+    )
+    max_streams: int = Field(
+        default=4096, ge=1, le=10**6, description="Event streams and WebSockets that may be open."
+    )
+    max_dim: int = Field(
+        default=100_000,
+        ge=1,
+        le=10**8,
+        description="Largest dim of a session, or most names kept apart.",
+    )
+    max_producers: int = Field(
+        default=10_000, ge=1, le=10**6, description="Producers one session remembers."
+    )
+    label_seconds: float = Field(
+        default=86_400.0,
+        gt=0,
+        le=10 * 365 * 86_400,
+        allow_inf_nan=False,
+        description="Seconds for which x is kept for its label, and an id known once learnt.",
+    )
+    max_kept: Size = Field(
+        default=64 * MIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes one session keeps for late labels: x, ids, and 400 for each of them.",
+    )
+    max_retained: Size = Field(
+        default=256 * MIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes of samples one session with `retain` keeps; it learns on beyond.",
+    )
+    drain_seconds: float = Field(
+        default=1.5,
+        ge=0,
+        le=600,
+        allow_inf_nan=False,
+        description="Seconds that requests have to end when the service is told to stop.",
+    )
+
+    @field_validator("store")
+    @classmethod
+    def _store_is_named(cls, store: str) -> str:
+        if not store:
+            raise ValueError("there is no data folder to keep sessions in; say where")
+        if not re.match(r"[a-z]+:", store):
+            raise ValueError("write it as sqlite:///path, postgresql://user@host/db or memory:")
+        return store
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins_are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(_ORIGIN.fullmatch, origins)):
+            raise ValueError("an origin is http(s)://host or http(s)://host:port, without a path")
+        return origins
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts_are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(_HOST.fullmatch, hosts)):
+            raise ValueError("a host is a name or an address, without http:// and without a port")
+        return hosts
+
+    @model_validator(mode="after")
+    def _is_not_open_to_all(self) -> Self:
+        if self.api_keys or self.insecure or is_loopback(self.host):
+            return self
+        raise ValueError(
+            f"refused to listen on {self.host!r}: without API keys everybody who reaches it could"
+            f" read and delete every session. Set {PREFIX}API_KEYS, or listen on 127.0.0.1, or"
+            f" set {PREFIX}INSECURE=true if that is what you want"
+        )
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield from self.shown().items()
+
+    def shown(self) -> dict[str, Any]:
+        """The settings as they may be logged: keys by what they may, no passwords."""
+        shown = {name: getattr(self, name) for name in type(self).model_fields}
+        if {"@", "?"} & set(self.store):
+            shown["store"] = self.store.partition(":")[0] + ":***"
+        shown["api_keys"] = [
+            ":".join(filter(None, (key.name, str(key.role), key.prefix))) for key in self.api_keys
+        ]
+        return shown
+
+    @classmethod
+    def from_cli(
+        cls, arguments: Sequence[str] | None = None, prog: str = "python -m llr_service"
+    ) -> Self:
+        """The settings of a command line; the process's own unless given.
+
+        Raises:
+            SystemExit: 0 after `--help`; 2 after a message that names the setting that is wrong.
+        """
+        parser = options.parser_of(cls, prog)
+        given = vars(parser.parse_args(arguments))
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            parser.exit(2, "".join(f"{prog}: {reason}\n" for reason in options.reasons(error)))
+
+
+def described() -> list[Described]:
+    """All settings as `--help` and docs/settings.md show them, in order."""
+    return options.described(Settings)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's own."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

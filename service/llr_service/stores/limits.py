@@ -1,0 +1,90 @@
+"""What no store can keep: such a change is a conflict in every engine, for the same reason."""
+
+from collections.abc import Iterable
+
+from llr_service.stores.store import Append, Change, Create, Delete, Keep, Replace, Shelved
+
+LARGEST = 2**63 - 1
+
+
+def not_text(text: str) -> str | None:
+    """Why a string is not text, None if it is: half a surrogate pair has no bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f"{text!a} is not text"
+    return None
+
+
+def unfit(change: Change) -> str | None:
+    """Why a change cannot be kept whatever is stored, None if it can."""
+    if isinstance(change, Delete):
+        return _numbers(change.session)
+    if isinstance(change, Create):
+        return _start(change) or _producers(change.producers.items())
+    if isinstance(change, Keep):
+        return _numbers(change.session, change.t, *change.fence) or _shelved(change.kept)
+    least = 1 if isinstance(change, Append) else 0
+    if change.n < least:
+        return f"n is {change.n}, it has to be at least {least}"
+    wrong = _numbers(change.session, change.t, change.t + change.n, *change.fence)
+    named = _producers([change.producer] if change.producer else [])
+    kept = _retained(change) if isinstance(change, Replace) else None
+    return wrong or named or kept or _shelved(change.kept)
+
+
+def _start(change: Create) -> str | None:
+    if not change.name:
+        return "a session needs a name"
+    if change.t and change.snapshot is None:
+        return f"a session that starts at {change.t} needs a snapshot"
+    return not_text(change.name) or _numbers(change.t, change.stamp)
+
+
+def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
+    for name, number in producers:
+        wrong = not_text(name) or _numbers(number)
+        if wrong:
+            return wrong
+    return None
+
+
+def _shelved(kept: Shelved) -> str | None:
+    for name, row in kept:
+        wrong = not_text(name) or _numbers(row.expires if row else 0)
+        if wrong:
+            return wrong
+    return None
+
+
+def _retained(change: Replace) -> str | None:
+    samples, size = change.retained
+    if change.blob is None:
+        fits = samples <= change.t
+    else:
+        fits = change.n > 0 and samples == change.t + change.n
+    return _numbers(samples, size) if fits else f"the log cannot keep {samples} samples"
+
+
+def _numbers(*numbers: int) -> str | None:
+    wrong = next((number for number in numbers if not 0 <= number <= LARGEST), None)
+    return None if wrong is None else f"{wrong} is not a number from 0 to 2**63 - 1"
+
+
+def no_session(session: int) -> str:
+    """The reason of a conflict over a session that is not there."""
+    return f"there is no session {session}"
+
+
+def not_there(change: Append | Replace | Keep, t: int | None) -> str:
+    """The reason of a conflict over a session that is at t, None if there is no such session."""
+    if t is None:
+        return no_session(change.session)
+    if t == change.t:
+        return f"session {change.session} was changed at {t}"
+    return f"session {change.session} is at {t}, not at {change.t}"
+
+
+def taken(name: str) -> str:
+    """The reason of a conflict over a name."""
+    return f"there is a session {name} already"

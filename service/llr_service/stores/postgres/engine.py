@@ -1,0 +1,108 @@
+"""The engine: the store's methods, each a piece of work on the line to the database."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from asyncpg import Connection
+
+from llr_service.stores.postgres import reading, seating, writing
+from llr_service.stores.postgres.address import Address, address
+from llr_service.stores.postgres.line import Line
+from llr_service.stores.store import (
+    Change,
+    Conflict,
+    Delete,
+    Entry,
+    Head,
+    Listed,
+    Seat,
+    Stored,
+    StoreUnavailable,
+    Written,
+)
+
+R = TypeVar("R")
+
+
+class Postgres:
+    """A store in a database. Its URL is `postgresql://user:password@host:port/database`.
+
+    It connects at once if the server is there, and else as soon as it is: every call tries. A
+    server that cannot be trusted, or has other tables, is refused.
+    """
+
+    def __init__(self, where: Address) -> None:
+        self.address = where
+        self._closed, self._untidy = False, True
+        self._line = Line(where)
+        try:
+            self._line.connect()
+        except StoreUnavailable:
+            pass  # it may come
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, url: str) -> "Postgres":
+        """The store a URL names."""
+        return cls(address(url))
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place of a list, now and whenever it connects. Raises `StoreError`."""
+        self._line.seat = seat
+        with suppress(StoreUnavailable):  # it may come
+            self.ask(partial(seating.take, seat=seat))
+
+    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
+        """Store a group of changes, durably, each for itself."""
+        self._untidy |= any(isinstance(change, Delete) for change in group)
+        return self.ask(partial(writing.write, group=group)) if group else []
+
+    def tidy(self) -> bool:
+        """Delete a part of the long logs that deleted sessions left; whether there is more."""
+        self._untidy = self._untidy and self.ask(writing.tidy)
+        return self._untidy
+
+    def load(self, name: str) -> Stored | None:
+        """All that is known of a session, None if there is none. Raises `Damaged`."""
+        return self.ask(partial(reading.load, name=name), f"session {name!a}")
+
+    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """The log from t = start up to t = end, None if there is no such session."""
+        asked = partial(reading.entries, session=session, start=start, end=end, nbytes=nbytes)
+        return self.ask(asked, f"session number {session}")
+
+    def list(self, after: str, limit: int) -> list[Listed]:
+        """At most `limit` sessions whose names follow `after`, in order.
+
+        A session is left out if its name, config or t is damaged: `load` tells.
+        """
+        return self.ask(partial(reading.listed, after=after, limit=limit))
+
+    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+        """Those of the list whose configs have the `MARK`, by their own index."""
+        asked = partial(reading.listed, after=after, limit=limit, asked=reading.MARKED)
+        return self.ask(asked)
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """Which sessions have these names at present."""
+        return self.ask(partial(reading.heads, names=names))
+
+    def count(self) -> int:
+        """How many sessions there are."""
+        return self.ask(reading.count)
+
+    def close(self) -> None:
+        """Hang up."""
+        if not self._closed:
+            self._closed = True
+            self._line.close()
+
+    def ask(self, work: Callable[[Connection], Awaitable[R]], where: str = "") -> R:
+        """Do some work on the connection. Raises a `StoreError`, which says where."""
+        if self._closed:
+            raise StoreUnavailable(f"{self.address.shown} was closed")
+        return self._line.run(work, where)

@@ -1,0 +1,177 @@
+"""Reading sessions, and believing only what fits together.
+
+All of a session is read by one statement, so that nobody can change it in between.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from asyncpg import Connection, Record
+
+from llr_service.stores import checksums
+from llr_service.stores.limits import not_text
+from llr_service.stores.paging import ALL, page
+from llr_service.stores.postgres import schema
+from llr_service.stores.store import Damaged, Entry, Head, Kept, Listed, Retained, Stored
+
+LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
+    SELECT 'head' AS kind, id AS session, t AS a, stamp AS b, t_crc AS c, crc,
+        NULL::bytea AS text, config AS blob, snapshot_t FROM head
+    UNION ALL SELECT 'snapshot', session, s.t, retained, retained_bytes, s.crc, NULL, blob, NULL
+        FROM snapshots AS s JOIN head ON id = session
+    UNION ALL SELECT 'entry', session, l.t, n, NULL, l.crc, NULL, blob, NULL
+        FROM log AS l JOIN head ON id = session AND l.t >= coalesce(snapshot_t, 0)
+    UNION ALL SELECT 'producer', session, next, NULL, NULL, p.crc, producer, NULL, NULL
+        FROM producers AS p JOIN head ON id = session
+    UNION ALL SELECT 'kept', session, expires, learnt::int, NULL, k.crc, k.id, blob, NULL
+        FROM kept AS k JOIN head ON head.id = session"""
+LISTED = "SELECT id, name, config, t, stamp, crc, t_crc FROM sessions"
+LIST = f"{LISTED} WHERE name > $1 ORDER BY name LIMIT $2"
+MARKED = f"{LISTED} WHERE name > $1 AND {schema.MARKED} ORDER BY name LIMIT $2"
+HEADS = "SELECT name, id, stamp FROM sessions WHERE name = ANY($1::bytea[])"
+LOG = """SELECT t, n, blob, crc FROM log WHERE session = $1 AND t >= $2 AND t < $3
+    ORDER BY t LIMIT $4"""
+THERE = "SELECT 1 FROM sessions WHERE id = $1"
+AT_A_TIME = 256
+"""Entries of a log that are asked for at once."""
+
+
+async def load(connection: Connection, name: str) -> Stored | None:
+    """All that is known of a session, None if there is none. Raises `Damaged`."""
+    if not_text(name):
+        return None
+    rows = await connection.fetch(LOAD, name.encode())
+    head = next((row for row in rows if row["kind"] == "head"), None)
+    return None if head is None else _stored(name, head, rows)
+
+
+def _stored(name: str, head: Record, rows: Sequence[Record]) -> Stored:
+    number, t, whose = head["session"], head["a"], f"session {name}"
+    _same(head["crc"], checksums.of_session(number, name, head["blob"]), whose, "its config")
+    _same(head["c"], checksums.of_head(number, t), whose, "its t")
+    snapshot_t, snapshot, retained = _snapshot(head, _of(rows, "snapshot"), whose)
+    tail = sorted(_entry(row, row["a"], row["b"], whose) for row in _of(rows, "entry"))
+    return Stored(
+        id=number,
+        config=head["blob"],
+        t=t,
+        snapshot=snapshot,
+        snapshot_t=snapshot_t,
+        tail=tuple(page(tail, snapshot_t, t, ALL, whose)),
+        producers=dict(_producer(row, whose) for row in _of(rows, "producer")),
+        kept=dict(_kept(row, whose) for row in _of(rows, "kept")),
+        retained=retained,
+        stamp=head["b"],
+    )
+
+
+def _of(rows: Iterable[Record], kind: str) -> list[Record]:
+    return [row for row in rows if row["kind"] == kind]
+
+
+def _snapshot(
+    head: Record, rows: Sequence[Record], whose: str
+) -> tuple[int, bytes | None, Retained]:
+    if [row["a"] for row in rows] != [t for t in [head["snapshot_t"]] if t is not None]:
+        raise Damaged(f"{whose}: its snapshot is missing or of another time")
+    for row in rows:
+        retained, t, blob = Retained(row["b"], row["c"]), row["a"], row["blob"]
+        crc = checksums.of_snapshot(row["session"], t, blob, retained)
+        _same(row["crc"], crc, whose, "its snapshot")
+        return t, blob, retained
+    return 0, None, Retained()
+
+
+def _entry(row: Record, t: int, n: int, whose: str) -> Entry:
+    crc = checksums.of_entry(row["session"], t, n, row["blob"])
+    _same(row["crc"], crc, whose, f"its log at {t}")
+    return Entry(t, n, row["blob"])
+
+
+def _producer(row: Record, whose: str) -> tuple[str, int]:
+    producer, number = _text(row["text"], whose), row["a"]
+    crc = checksums.of_producer(row["session"], producer, number)
+    _same(row["crc"], crc, whose, "a producer")
+    return producer, number
+
+
+def _kept(row: Record, whose: str) -> tuple[str, Kept]:
+    name, kept = _text(row["text"], whose), Kept(row["a"], bool(row["b"]), row["blob"])
+    _same(row["crc"], checksums.of_kept(row["session"], name, *kept), whose, "what it keeps")
+    return name, kept
+
+
+async def entries(
+    connection: Connection, session: int, start: int, end: int, nbytes: int
+) -> list[Entry] | None:
+    """A page of a log, None if there is no such session. Raises `Damaged`."""
+    if await connection.fetchval(THERE, session) is None:
+        return None
+    whose, found, at, size = f"session number {session}", list[Entry](), start, 0
+    while at < end and size < nbytes:
+        rows = await connection.fetch(LOG, session, at, end, AT_A_TIME)
+        some = [_logged(row, session, whose) for row in rows]
+        found, size = found + some, size + sum(len(entry.blob) for entry in some)
+        if len(rows) < AT_A_TIME:
+            break
+        at = some[-1].t + 1
+    try:
+        return [*page(found, start, end, nbytes, whose)]
+    except Damaged:
+        if await connection.fetchval(THERE, session) is None:  # deleted while it was read
+            return None
+        raise
+
+
+def _logged(row: Record, session: int, whose: str) -> Entry:
+    t, n, blob = row["t"], row["n"], row["blob"]
+    _same(row["crc"], checksums.of_entry(session, t, n, blob), whose, f"its log at {t}")
+    return Entry(t, n, blob)
+
+
+async def listed(connection: Connection, after: str, limit: int, asked: str = LIST) -> list[Listed]:
+    """At most `limit` sessions whose names follow `after`, without those that are damaged."""
+    found, last = list[Listed](), after.encode()
+    while missing := limit - len(found):
+        rows = await connection.fetch(asked, last, missing)
+        found += [_listed(row) for row in rows if _whole(row)]
+        if len(rows) < missing:
+            break
+        last = rows[-1]["name"]
+    return found
+
+
+def _listed(row: Record) -> Listed:
+    return Listed(row["name"].decode(), row["config"], row["t"], row["stamp"])
+
+
+def _whole(row: Record) -> bool:
+    try:
+        crc = checksums.of_session(row["id"], row["name"].decode(), row["config"])
+    except UnicodeDecodeError:
+        return False
+    return bool(crc == row["crc"] and row["t_crc"] == checksums.of_head(row["id"], row["t"]))
+
+
+async def heads(connection: Connection, names: Sequence[str]) -> Mapping[str, Head]:
+    """Which sessions have these names at present."""
+    asked = {name.encode(): name for name in names if not not_text(name)}
+    rows = await connection.fetch(HEADS, [*asked])
+    return {asked[row["name"]]: Head(row["id"], row["stamp"]) for row in rows}
+
+
+async def count(connection: Connection) -> int:
+    """How many sessions there are."""
+    return int(await connection.fetchval("SELECT count(*) FROM sessions"))
+
+
+def _text(text: bytes, whose: str) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{whose}: a name of its rows is not text") from error
+
+
+def _same(stored: Any, computed: int, whose: str, what: str) -> None:
+    if stored != computed:
+        raise Damaged(f"{whose}: {what} does not match its checksum")

@@ -1,0 +1,80 @@
+"""How many groups were acknowledged, told by the database and by a small file beside it.
+
+A log that is cut short, or has one bad bit, opens as an older state in perfect order: SQLite stops
+reading at the first frame it cannot trust and says nothing. So every group counts itself in the
+database, and once it is durable the count goes to a file of its own, unsynced. That file may lag
+behind the truth and can never be ahead of it: a database that knows of fewer groups has lost some.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from struct import Struct
+
+from llr_service.stores.checksums import NotPacked, of_groups
+from llr_service.stores.sqlite.connection import Connection
+from llr_service.stores.sqlite.failures import DAMAGE, ERRORS, code
+from llr_service.stores.store import StoreError
+
+RECORD = Struct("<qI")
+COUNT = "REPLACE INTO groups (one, written, crc) VALUES (1, ?, ?)"
+COUNTED = "SELECT written, crc FROM groups"
+
+
+class Acked:
+    """The file beside the database. It is a witness, not a need: if it fails, it is silent."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(database.name + "-acked")
+        self._descriptor: int | None = None
+        with suppress(OSError):
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def groups(self) -> int:
+        """How many groups were acknowledged at least, 0 if the file does not say."""
+        if self._descriptor is not None:
+            with suppress(OSError, NotPacked):
+                groups, crc = RECORD.unpack(os.pread(self._descriptor, RECORD.size, 0))
+                return groups if crc == of_groups(groups) else 0
+        return 0
+
+    def note(self, groups: int) -> None:
+        """So many groups are durable."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.pwrite(self._descriptor, RECORD.pack(groups, of_groups(groups)), 0)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def count(db: Connection, groups: int) -> None:
+    """Let the open transaction be group number `groups`."""
+    db.execute(COUNT, (groups, of_groups(groups)))
+
+
+def counted(db: Connection, acked: Acked) -> int:
+    """How many groups the database holds. Raises `StoreError` if acknowledged ones are missing."""
+    known, written = acked.groups(), _written(db)
+    if written is not None and written < known:
+        raise StoreError(
+            f"acknowledged writes are missing, there are {written} groups of {known}: the -wal file"
+            f" was lost, cut or damaged. To go on with what there is, remove {acked.path}"
+        )
+    return known if written is None else written
+
+
+def _written(db: Connection) -> int | None:
+    """The database's own count, None if it cannot be trusted."""
+    try:
+        rows = db.execute(COUNTED).fetchall()
+        return next((int(n) for n, crc in rows if crc == of_groups(n)), None)
+    except NotPacked:
+        return None
+    except ERRORS as error:
+        if code(error) in DAMAGE:
+            return None
+        raise

@@ -1,0 +1,68 @@
+"""A look at every session of a file, for those who want to know before they are told."""
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+from llr_service.stores.checked import Checked
+from llr_service.stores.sqlite import reading
+from llr_service.stores.sqlite.connection import Connection, connect
+from llr_service.stores.sqlite.failures import ERRORS
+from llr_service.stores.sqlite.file import File
+from llr_service.stores.store import Damaged, Stored
+
+TRACES = (
+    "SELECT CAST(name AS BLOB) FROM sessions NOT INDEXED",
+    "SELECT CAST(name AS BLOB) FROM sessions INDEXED BY sessions_name",
+)
+
+PAGE = 2**20
+"""Bytes of a log that are read at a time."""
+
+
+def check(path: str | Path) -> list[Checked]:
+    """Load every session there is a trace of in a file that nobody has open.
+
+    Raises `StoreError` if the file cannot be opened at all.
+    """
+    with closing(File(Path(path).resolve(), connect)) as file:
+        sessions = [Checked(name, _damage(file.db, name)) for name in _names(file.db)]
+        return sessions + [Checked("", fault) for fault in _faults(file.db)]
+
+
+def _names(db: Connection) -> list[str]:
+    """Names from the table and from the index, as far as either can be read."""
+    names: set[bytes] = set()
+    for trace in TRACES:
+        with suppress(*ERRORS):
+            for (name,) in db.execute(trace):
+                names.add(name)
+    return sorted(name.decode(errors="replace") for name in names)
+
+
+def _damage(db: Connection, name: str) -> str | None:
+    try:
+        stored = reading.load(db, name)
+        if stored is None:
+            return "it is in one place and not in another"
+        _read_retained(db, stored)
+    except (Damaged, *ERRORS) as error:
+        return str(error)
+    return None
+
+
+def _read_retained(db: Connection, stored: Stored) -> None:
+    """Go through what the log had to keep, page by page."""
+    at, end = 0, stored.retained.samples
+    while at < end and (entries := reading.entries(db, stored.id, at, end, PAGE)):
+        at = entries[-1].t + entries[-1].n
+
+
+def _faults(db: Connection) -> Iterator[str]:
+    """What SQLite itself finds."""
+    try:
+        for (line,) in db.execute("PRAGMA integrity_check").fetchall():
+            if line != "ok":
+                yield str(line)
+    except ERRORS as error:
+        yield str(error)

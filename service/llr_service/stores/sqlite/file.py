@@ -1,0 +1,155 @@
+"""An open file: transactions that are whole or not at all, and known to be one or the other."""
+
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from llr_service.stores.sqlite import seating
+from llr_service.stores.sqlite.acked import Acked, count, counted
+from llr_service.stores.sqlite.changes import Result
+from llr_service.stores.sqlite.connection import Connect, Connection
+from llr_service.stores.sqlite.discarding import go_on
+from llr_service.stores.sqlite.failures import ERRORS, at_opening, code
+from llr_service.stores.sqlite.groups import UNFIT, DamageError, of_one_change, one_by_one, together
+from llr_service.stores.sqlite.opening import opened
+from llr_service.stores.store import Change, Conflict, Damaged, Delete, Seat, StoreError, Written
+
+FEW = 8
+
+
+class File:
+    """The database, its witness, and whether the last commit is in doubt.
+
+    Attributes:
+        db: the connection.
+        sure: False after a write that failed so that its group might come back after a crash.
+    """
+
+    def __init__(self, path: Path, connect: Connect) -> None:
+        new = not path.exists()
+        self.db: Connection = opened(path, connect)
+        self.sure, self._untidy = True, True
+        self._acked = Acked(path)
+        if new:
+            self._acked.note(0)
+        self._groups = 0
+        try:
+            self._start(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, group: Sequence[Change]) -> list[Result]:
+        """Apply a group and make it durable. Raises what SQLite raises, the group undone."""
+        try:
+            results = self._apply(group)
+            self._untidy = self._untidy or any(isinstance(change, Delete) for change in group)
+            if any(isinstance(result, Written) for result in results):
+                self._commit()
+            return results
+        except BaseException as error:
+            # Without room the mark of a commit cannot have been written: no doubt.
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def take_place(self, seat: Seat) -> None:
+        """Be this place of a list, durably. Raises `StoreError` if its sessions are another's."""
+        if not seating.to_take(self.db, seat):
+            return
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self.db.execute(seating.TAKE, seat)
+            self._commit()
+        except BaseException as error:
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def tidy(self) -> bool:
+        """Delete a part of what was put off, durably; whether there may be more."""
+        if not self._untidy:
+            return False
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self._untidy = go_on(self.db)
+            if self._untidy:
+                self._commit()
+            return self._untidy
+        except BaseException as error:
+            self.sure = code(error) == sqlite3.SQLITE_FULL
+            raise
+        finally:
+            self._rollback()
+
+    def settle(self) -> None:
+        """Write over what a failed commit left in the log, so that it can never come back."""
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self._commit()
+            self.sure = True
+        finally:
+            self._rollback()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._acked.close()
+        with suppress(*ERRORS):
+            self.db.close()
+
+    def _apply(self, group: Sequence[Change]) -> list[Result]:
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            return together(self.db, group)
+        except UNFIT as error:
+            if not of_one_change(error):
+                raise
+        return self._apart(group)
+
+    def _apart(self, group: Sequence[Change]) -> list[Result]:
+        """Start again without each session that turns out to be damaged, while they are few."""
+        refused: dict[int | str, Conflict] = {}
+        while len(refused) < FEW:
+            self._rollback()
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                return one_by_one(self.db, group, refused)
+            except DamageError as damage:
+                refused[damage.whose] = Conflict(f"it is damaged: {damage}")
+        raise Damaged(f"{FEW} sessions of one group are damaged")
+
+    def _commit(self) -> None:
+        count(self.db, self._groups + 1)
+        self.db.execute("COMMIT")
+        self._groups += 1
+        self._acked.note(self._groups)
+
+    def _rollback(self) -> None:
+        if self.db.in_transaction:
+            with suppress(*ERRORS):
+                self.db.execute("ROLLBACK")
+
+    def _start(self, path: Path) -> None:
+        """See that all is there, and make it as durable as it looks.
+
+        After a crash the log may show a group that was written and not yet synced.
+        """
+        try:
+            self._groups = counted(self.db, self._acked)
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except ERRORS as error:
+            raise at_opening(error, path) from error
+        except StoreError:
+            _set_aside(path)
+            raise
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a log that does not hold what it should, for those who want to look into it."""
+    log = path.with_name(path.name + "-wal")
+    with suppress(OSError):
+        shutil.copyfile(log, log.with_name(log.name + "-damaged"))
