@@ -9,7 +9,6 @@ ENV PATH=/opt/llr/bin:$PATH \
     NUMBA_CPU_NAME=$CPU \
     NUMBA_CPU_FEATURES=$CPU_FEATURES \
     LLR_KERNELS=/opt/llr/kernels \
-    PYTHONSAFEPATH=1 \
     PYTHONUNBUFFERED=1
 
 FROM base AS build

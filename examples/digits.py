@@ -13,10 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from llr_client import Client, SessionNotFound
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-
-from clients import Client, SessionNotFound
 
 client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
 with suppress(SessionNotFound):

@@ -14,9 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from llr_client import Client, SessionNotFound
 from matplotlib.figure import Figure
-
-from clients import Client, SessionNotFound
 
 client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
 for name in ("prices", "prices-huber"):

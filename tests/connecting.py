@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from clients import Client
+from llr_client import Client
 
 RNG = np.random.default_rng(12)
 COUNT = 450
 X, Y = RNG.normal(size=(COUNT, 3)), RNG.normal(size=COUNT)
-COMMAND = [sys.executable, "-u", "-c", "from clients.connect import app; app()"]
+COMMAND = [sys.executable, "-u", "-c", "from llr_connect import app; app()"]
 
 
 def sample(number: int, **more: Any) -> str:

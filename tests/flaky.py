@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import httpx
+from llr_client.retries import Clock
 from starlette.testclient import TestClient
-
-from clients.sdk.retries import Clock
 
 PASS, REFUSE, LOSE, LATE, BUSY = "pass", "refuse", "lose", "late", "busy"
 """What befalls a request: nothing; no connection; the answer lost; a timeout; a 503."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LLR = [sys.executable, "-c", "from clients.cli import main; main()"]
+LLR = [sys.executable, "-c", "from llr_cli.cli import main; main()"]
 
 
 @contextmanager

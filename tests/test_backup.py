@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from flaky import Flaky, InProcess
+from llr_cli.cli import app as cli
+from llr_client import Client, errors
 from llr_service.app import App
 from llr_service.settings import Settings
 from llr_service.stores.sqlite.checking import check
@@ -18,8 +20,6 @@ from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from clients import Client, errors
-from clients.cli import app as cli
 from llr import Learner
 
 DEMO = "/v1/sessions/demo"

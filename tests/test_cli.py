@@ -7,11 +7,11 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from llr_cli.cli import app, main
 from samples_of import PAIRS
 from typer.testing import CliRunner
 
 import llr
-from clients.cli import app, main
 from llr.parameter import Parameter
 
 COMMANDS = ("demo", "push", "connect", "watch", "sessions", "catalog", "doctor", "keys")
@@ -151,11 +151,11 @@ import sys
 
 class Interrupted:
     def find_spec(self, name, *_):
-        if name == "clients.watch":
+        if name == "llr_cli.watch":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupted())
-from clients.cli import main
+from llr_cli.cli import main
 """
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", interrupted], capture_output=True, text=True, check=False

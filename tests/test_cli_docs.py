@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from llr_cli.cli import app
+from llr_cli.formats import FORMATS, SUFFIXES
 from serving import serving
 from typer.testing import CliRunner
-
-from clients.cli import app
-from clients.formats import FORMATS, SUFFIXES
 
 DOCS = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
 COMMANDS = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -60,7 +59,7 @@ def test_whoever_talks_to_a_service_is_told_where_it_is_and_with_which_key(comma
 
 def test_the_commands_in_the_docs_work_against_a_fresh_service(tmp_path: Path) -> None:
     commands = "".join(re.findall(r"```bash\n(.*?)```", DOCS, re.DOTALL))
-    llr = f'llr() {{ "{sys.executable}" -c "from clients.cli import main; main()" "$@"; }}\n'
+    llr = f'llr() {{ "{sys.executable}" -c "from llr_cli.cli import main; main()" "$@"; }}\n'
     with serving("memory:") as address:
         done = subprocess.run(  # noqa: S603
             ["bash", "-euo", "pipefail", "-c", f"export LLR_URL={address}\n{llr}{commands}"],  # noqa: S607

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llr_cli.cli import app
+from llr_cli.watch import View
+from llr_client import Client
 from llr_service.keys import Role, parse_keys
 from rich.console import Console
 from serving import serving
 from typer.testing import CliRunner, Result
-
-from clients import Client
-from clients.cli import app
-from clients.watch import View
 
 NOWHERE = "http://127.0.0.1:1"
 TALKING = (["sessions"], ["sessions", "show", "demo"], ["watch", "demo"], ["push", "FILE"])
@@ -189,7 +188,7 @@ def test_a_session_that_is_not_there_is_refused(address: str, arguments: list[st
 def test_nobody_there_is_3(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clients.connection.SHORT", 0.0)
+    monkeypatch.setattr("llr_cli.connection.SHORT", 0.0)
     (tmp_path / "a.csv").write_text("1,2\n")
     arguments = [str(tmp_path / "a.csv") if word == "FILE" else word for word in arguments]
     result = run(*arguments)
@@ -200,7 +199,7 @@ def test_nobody_there_is_3(
 def test_the_password_of_an_address_is_not_repeated(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clients.connection.SHORT", 0.0)
+    monkeypatch.setattr("llr_cli.connection.SHORT", 0.0)
     (tmp_path / "a.csv").write_text("1,2\n")
     arguments = [str(tmp_path / "a.csv") if word == "FILE" else word for word in arguments]
     told = one_line(run(*arguments, url="http://me:secret@127.0.0.1:1"))
@@ -328,7 +327,7 @@ def test_the_live_view_shows_the_numbers_their_course_and_trouble(client: Client
 @contextlib.contextmanager
 def llr(*arguments: str, url: str, **options: Any) -> Iterator["subprocess.Popen[str]"]:
     """The command as a process of its own, ended with the block."""
-    command = [sys.executable, "-u", "-c", "from clients.cli import main; main()", *arguments]
+    command = [sys.executable, "-u", "-c", "from llr_cli.cli import main; main()", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     with subprocess.Popen([*command, "--url", url], **pipes) as process:  # noqa: S603
         try:

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import typer
 from brokers import mosquitto, redis_server
+from llr_client import Client
+from llr_connect import SOURCES, app
 from serving import serving
 from typer.testing import CliRunner
-
-from clients import Client
-from clients.connect import SOURCES, app
 
 ROOT = Path(__file__).parent.parent
 DOCS = (ROOT / "docs" / "connect.md").read_text()
@@ -46,7 +45,7 @@ def test_who_has_not_what_a_source_needs_is_told_what_to_install(
     source: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("topics", "broker", "streams"):
-        monkeypatch.delitem(sys.modules, f"clients.connect.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"llr_connect.{name}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     result = CliRunner().invoke(app, [source, "a", "--session", "demo"])
     assert result.exit_code == 1
@@ -55,9 +54,7 @@ def test_who_has_not_what_a_source_needs_is_told_what_to_install(
 
 def test_the_commands_in_the_docs_work_against_fresh_brokers(tmp_path: Path) -> None:
     commands = "".join(re.findall(r"```bash\n(.*?)```", DOCS, re.DOTALL))
-    llr = (
-        f'llr() {{ "{sys.executable}" -c "from clients.connect import app; app()" "${{@:2}}"; }}\n'
-    )
+    llr = f'llr() {{ "{sys.executable}" -c "from llr_connect import app; app()" "${{@:2}}"; }}\n'
     llr += f'python() {{ "{sys.executable}" "$@"; }}\nexport XDG_DATA_HOME="{tmp_path}"\n'
     with (
         serving("memory:") as address,

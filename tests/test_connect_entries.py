@@ -3,9 +3,8 @@
 from typing import Any
 
 import pytest
-
-from clients.connect.entries import Place, Reading, Stream
-from clients.connection import BadData
+from llr_cli.connection import BadData
+from llr_connect.entries import Place, Reading, Stream
 
 
 def reading(there: range, place: int, most: int = 10, **more: Any) -> Reading:

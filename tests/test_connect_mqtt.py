@@ -12,17 +12,16 @@ import aiomqtt
 import pytest
 from brokers import Mosquitto, mosquitto
 from connecting import COUNT, X, Y, connector, sample, stopped, until
+from llr_cli.formats import Columns
+from llr_client import Client, Unreachable
+from llr_connect.journal import Journal
+from llr_connect.topics import TRIES, Topics
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from serving import serving, started
 from test_commands import address, client, one_line, run
 from test_push import assert_learnt
 from typer.testing import Result
-
-from clients import Client, Unreachable
-from clients.connect.journal import Journal
-from clients.connect.topics import TRIES, Topics
-from clients.formats import Columns
 
 __all__ = ["address", "client"]
 NUMBERED = ("--seq", "n")
@@ -204,7 +203,7 @@ def test_messages_without_numbers_are_learnt_one_at_a_time_and_that_is_told(
 def test_a_broker_that_is_not_there_is_3_and_one_that_refuses_1(
     client: Client, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clients.connect.source.SHORT", 0.0)
+    monkeypatch.setattr("llr_connect.source.SHORT", 0.0)
     told = ["mqtt", "a", "--session", "demo", "--broker"]
     result = connected(*told, "mqtt://me:secret@127.0.0.1:1", address=address, home=tmp_path)
     assert (result.exit_code, "does not answer" in one_line(result)) == (3, True)

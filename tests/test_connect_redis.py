@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from brokers import RedisServer, redis_server
 from connecting import COUNT, X, Y, connector, sample, stopped, until
+from llr_client import Client
 from test_commands import address, client, one_line, run
 from test_push import assert_learnt
 from typer.testing import Result
-
-from clients import Client
 
 __all__ = ["address", "client"]
 
@@ -159,7 +158,7 @@ def test_a_stream_that_is_not_the_one_it_was_is_told_and_nothing_is_learnt(
 def test_a_redis_that_is_not_there_is_3_and_its_password_is_not_shown(
     client: Client, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clients.connect.source.SHORT", 0.0)
+    monkeypatch.setattr("llr_connect.source.SHORT", 0.0)
     told = ["redis", "a", "--session", "demo", "--redis", "redis://me:secret@127.0.0.1:1/0"]
     result = connected(*told, address=address)
     assert result.exit_code == 3

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from connecting import COUNT, X, Y, connector, sample, stopped, until
+from llr_cli.connection import BadData
+from llr_client import Client
+from llr_connect.journal import Journal
 from test_commands import address, client, run
 from test_push import assert_learnt
-
-from clients import Client
-from clients.connect.journal import Journal
-from clients.connection import BadData
 
 __all__ = ["address", "client"]
 LINEAR = ("stdin", "--session", "demo", "--model", "linear")

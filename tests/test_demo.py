@@ -10,12 +10,12 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from llr_cli.demo import POOR, is_poor
+from llr_cli.local_service import NoService, is_free, local_service, surroundings
+from llr_cli.replay.experiments import DECADES, paper
 from terminal import LLR, at_a_terminal, to_the_end, until
 
 import llr
-from clients.demo import POOR, is_poor
-from clients.local_service import NoService, is_free, local_service, surroundings
-from clients.replay.experiments import DECADES, paper
 from llr.streams import STREAMS
 
 SHORT = ["demo", "--samples", "60", "--seed", "7"]
@@ -164,9 +164,8 @@ def test_settings_of_another_service_do_not_reach_the_demos(
 
 @pytest.mark.parametrize("option", ["--samples=0", "--samples=many", "--seed=-1", "--seed=0.5"])
 def test_a_wrong_option_exits_2_and_is_named(option: str) -> None:
+    from llr_cli.cli import app
     from typer.testing import CliRunner
-
-    from clients.cli import app
 
     result = CliRunner().invoke(app, ["demo", option])
     assert result.exit_code == 2

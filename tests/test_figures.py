@@ -11,6 +11,23 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from flaky import InProcess
+from llr_cli.cli import app
+from llr_cli.connection import BadData
+from llr_cli.figures import gallery
+from llr_cli.figures.bent import Bend
+from llr_cli.figures.beside_auto import beside_auto
+from llr_cli.figures.drawing import draw
+from llr_cli.figures.hand_tuned import hand_tuned
+from llr_cli.figures.panels import RED, colour, styled
+from llr_cli.figures.quadratic import quadratic, stability
+from llr_cli.figures.regrets import regrets
+from llr_cli.figures.running_ml import running_ml
+from llr_cli.figures.runs import Run, Runs, fetch
+from llr_cli.figures.step_sizes import step_sizes
+from llr_cli.figures.trajectories import trajectories
+from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
+from llr_cli.replay.feeding import Pace, feed
+from llr_client import Client
 from llr_service.app import App
 from llr_service.settings import Settings
 from matplotlib.figure import Figure
@@ -20,23 +37,6 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 import llr
-from clients import Client
-from clients.cli import app
-from clients.connection import BadData
-from clients.figures import gallery
-from clients.figures.bent import Bend
-from clients.figures.beside_auto import beside_auto
-from clients.figures.drawing import draw
-from clients.figures.hand_tuned import hand_tuned
-from clients.figures.panels import RED, colour, styled
-from clients.figures.quadratic import quadratic, stability
-from clients.figures.regrets import regrets
-from clients.figures.running_ml import running_ml
-from clients.figures.runs import Run, Runs, fetch
-from clients.figures.step_sizes import step_sizes
-from clients.figures.trajectories import trajectories
-from clients.replay.experiments import DECADES, Experiment, paper, shown
-from clients.replay.feeding import Pace, feed
 from llr.streams import STREAMS
 
 MODELS = ("gaussian", "bernoulli", "regression")
@@ -144,7 +144,7 @@ def test_the_red_line_is_the_comparator_of_the_regret(stream: str) -> None:
     t = np.arange(n)
     y = samples[-1]
     if stream == "regression":  # all of θ is needed for its loss; the figures show one entry
-        from clients.figures.running_ml import least_squares
+        from llr_cli.figures.running_ml import least_squares
 
         theta = least_squares(STREAMS[stream](3), t)
         losses = 0.5 * (y - np.sum(theta * samples[0], axis=1)) ** 2

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
+from llr_cli.connection import BadData
+from llr_cli.formats import FORMATS, STDIN, Columns, Part, format_of, opened
+from llr_cli.producers import names_of
 from pyarrow import parquet
-
-from clients.connection import BadData
-from clients.formats import FORMATS, STDIN, Columns, Part, format_of, opened
-from clients.producers import names_of
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(25, 3))

@@ -8,11 +8,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 WEB = {"fastapi", "starlette", "uvicorn"}
+CLIENTS = {"llr_client", "llr_cli", "llr_connect"}
 FORBIDDEN = {
-    "llr": {"llr_service", "clients", "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
+    "llr": {"llr_service", *CLIENTS, "logging", "pydantic", "time", "datetime", "pickle"} | WEB,
     "clients": {"llr_service", "pickle"},
-    "clients/sdk": {"llr", "typer", "rich", "pydantic"},
-    "service": {"clients", "pickle"},
+    "clients/llr_client": {"llr", "llr_cli", "llr_connect", "typer", "rich", "pydantic"},
+    "service": {*CLIENTS, "pickle"},
     "service/llr_service/codec": WEB,
     "service/llr_service/stores": WEB | {"llr", "llr_service.sessions", "llr_service.routes"},
     "service/llr_service/sessions": WEB

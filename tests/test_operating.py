@@ -11,11 +11,10 @@ import pytest
 import yaml
 from balancer import Balancer
 from caddy import validated
+from llr_cli.cli import app as cli
 from llr_service.settings import described
 from starlette.testclient import TestClient
 from typer.main import get_command
-
-from clients.cli import app as cli
 
 ROOT = Path(__file__).parent.parent
 RULES: list[dict[str, Any]] = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"][0][

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llr_cli.formats import FORMATS
+from llr_client import Client, State
 from serving import serving
 from test_commands import address, client, llr, one_line, run
 from test_formats import X, Y, write
 
-from clients import Client, State
-from clients.formats import FORMATS
 from llr import Learner, NamedLearner
 
 __all__ = ["address", "client"]

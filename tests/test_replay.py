@@ -13,6 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from flaky import InProcess
+from llr_cli.cli import app
+from llr_cli.replay.campaign import Campaign, bars, describe
+from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
+from llr_cli.replay.feeding import NotOurs, Pace, Position, Stopped, feed
+from llr_cli.replay.results import Result, figure, report
+from llr_client import Client, State
 from llr_service.app import App
 from llr_service.settings import Settings
 from rich.console import Console
@@ -22,12 +28,6 @@ from terminal import at_a_terminal, until
 from typer.testing import CliRunner
 
 import llr
-from clients import Client, State
-from clients.cli import app
-from clients.replay.campaign import Campaign, bars, describe
-from clients.replay.experiments import DECADES, Experiment, paper, shown
-from clients.replay.feeding import NotOurs, Pace, Position, Stopped, feed
-from clients.replay.results import Result, figure, report
 from llr.streams import STREAMS
 
 ROOT = Path(__file__).parent.parent

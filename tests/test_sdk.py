@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import llr_client
 import numpy as np
 import pytest
 from flaky import Flaky, InProcess, Scripted, Time, lines
+from llr_client import AsyncClient, AsyncSession, Client, Session, errors
+from llr_client.answers import Features
 from llr_service.app import App
 from llr_service.settings import Settings
 from samples_of import options_of, samples_of
 from starlette.testclient import TestClient
 
-import clients
 import llr
-from clients import AsyncClient, AsyncSession, Client, Session, errors
-from clients.sdk.answers import Features
 
 URL = "http://testserver"
 RNG = np.random.default_rng(5)
@@ -53,15 +53,15 @@ def direct(X: Any, y: Any, **config: Any) -> llr.Learner:
 
 
 def test_the_public_names_are_few_sorted_and_documented() -> None:
-    assert len(clients.__all__) <= 15
-    assert clients.__all__ == sorted(clients.__all__)
-    for name in clients.__all__:
-        assert getattr(clients, name).__doc__, name
+    assert len(llr_client.__all__) <= 15
+    assert llr_client.__all__ == sorted(llr_client.__all__)
+    for name in llr_client.__all__:
+        assert getattr(llr_client, name).__doc__, name
 
 
 def test_importing_the_sdk_is_light() -> None:
     heavy = {"llr", "numba", "numpy", "typer", "llr_service", "fastapi", "pydantic"}
-    code = "import sys, clients; print(*sorted(sys.modules))"
+    code = "import sys, llr_client; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not heavy & set(done.stdout.split())
 
@@ -125,7 +125,7 @@ def test_many_of_32_bits_travel_as_such(sdk: Client, flaky: Flaky) -> None:
 
 
 def test_progress_is_told_after_each_chunk(sdk: Client) -> None:
-    told: list[clients.Answer] = []
+    told: list[llr_client.Answer] = []
     session = sdk.session("chunks", model="linear")
     last = session.learn_many(X, Y, chunk_bytes=25 * 4 * 8, progress=told.append)
     assert [(answer.t, answer.accepted) for answer in told] == [(25, 25), (50, 50), (60, 60)]
@@ -277,7 +277,7 @@ def test_a_fork_goes_its_own_way(sdk: Client) -> None:
 
 
 def test_the_list_goes_over_all_pages(sdk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clients.sdk.directory.PAGE", 2)
+    monkeypatch.setattr("llr_client.directory.PAGE", 2)
     names = [f"s{n}" for n in range(5)]
     for name in names:
         sdk.session(name, model="gaussian")
@@ -293,7 +293,7 @@ def test_the_catalog_and_the_version_come_as_they_are(sdk: Client) -> None:
 def test_a_session_is_created_once_and_found_again(sdk: Client) -> None:
     sdk.session("again", model="linear", dim=3).learn(X[0], Y[0])
     assert sdk.session("again", model="linear", dim=3).state().t == 1
-    with pytest.raises(clients.SessionExists) as taken:
+    with pytest.raises(llr_client.SessionExists) as taken:
         sdk.session("again", model="gaussian")
     assert taken.value.extra["config"]["model"] == "linear"
 
@@ -301,7 +301,7 @@ def test_a_session_is_created_once_and_found_again(sdk: Client) -> None:
 def test_without_a_model_nothing_is_sent(sdk: Client, flaky: Flaky) -> None:
     session = sdk.session("nobody")
     assert flaky.requests == []
-    with pytest.raises(clients.SessionNotFound):
+    with pytest.raises(llr_client.SessionNotFound):
         session.learn(1.0)
     with pytest.raises(TypeError, match="without a model"):
         sdk.session("nobody", dim=3)
@@ -310,7 +310,7 @@ def test_without_a_model_nothing_is_sent(sdk: Client, flaky: Flaky) -> None:
 def test_a_deleted_session_is_gone(sdk: Client) -> None:
     session = sdk.session("short", model="gaussian")
     session.delete()
-    with pytest.raises(clients.SessionNotFound):
+    with pytest.raises(llr_client.SessionNotFound):
         session.delete()
 
 
@@ -406,7 +406,7 @@ def test_events_of_another_session_of_the_name_begin_anew() -> None:
 
 
 def test_events_of_a_session_that_is_not_there_say_so(sdk: Client) -> None:
-    with pytest.raises(clients.SessionNotFound):
+    with pytest.raises(llr_client.SessionNotFound):
         next(sdk.session("nobody").events())
 
 

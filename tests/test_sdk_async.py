@@ -10,14 +10,14 @@ import httpx
 import numpy as np
 import pytest
 from flaky import Time
+from llr_client import AsyncClient, Client, LLRError, SessionNotFound, Unreachable, errors
+from llr_client.retries import Clock
 from llr_service.app import App
 from llr_service.settings import Settings
 from serving import serving
 from test_hub import anyio_backend, running
 
 import llr
-from clients import AsyncClient, Client, LLRError, SessionNotFound, Unreachable, errors
-from clients.sdk.retries import Clock
 
 __all__ = ["anyio_backend"]
 pytestmark = pytest.mark.anyio

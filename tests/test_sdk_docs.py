@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
+import llr_client
+from llr_client import Client, errors
 from serving import serving
-
-import clients
-from clients import Client, errors
 
 DOCS = (Path(__file__).parent.parent / "docs" / "sdk.md").read_text()
 
@@ -25,4 +24,4 @@ def test_every_error_the_docs_name_exists() -> None:
     named = re.findall(r"errors\.([A-Z]\w+)", DOCS)
     assert named
     assert all(hasattr(errors, name) for name in named)
-    assert {"Client", "AsyncClient"} <= set(clients.__all__)
+    assert {"Client", "AsyncClient"} <= set(llr_client.__all__)

@@ -6,12 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
+from llr_client import errors
+from llr_client.errors import LLRError, Problem
+from llr_client.refusals import refusal
 from llr_service.problems import KINDS, TYPE_PREFIX
 from llr_service.problems import Problem as ServiceProblem
-
-from clients import errors
-from clients.sdk.errors import LLRError, Problem
-from clients.sdk.refusals import refusal
 
 
 def answered(kind: str, **extra: Any) -> LLRError:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from llr_client import AsyncClient, Client, Session, errors
+from llr_client.answers import Relearning, Retained, State, read
 from serving import serving
-
-from clients import AsyncClient, Client, Session, errors
-from clients.sdk.answers import Relearning, Retained, State, read
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(3000, 3))

@@ -9,12 +9,12 @@ import pytest
 from flaky import BUSY, LATE, LOSE, PASS, REFUSE, Flaky, InProcess, Scripted, Time, lines
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from llr_client import Client, LLRError, SessionNotFound, Unreachable, errors
+from llr_client.retries import LONGEST
 from starlette.testclient import TestClient
 from test_sdk import URL, app, flaky
 
 import llr
-from clients import Client, LLRError, SessionNotFound, Unreachable, errors
-from clients.sdk.retries import LONGEST
 
 __all__ = ["app", "flaky"]
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llr_cli.cli import app
+from llr_client import Client
+from llr_client.errors import Invalid, ShadowExists, ShadowNotFound
 from llr_service.app import App
 from llr_service.settings import Settings
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
-
-from clients import Client
-from clients.cli import app
-from clients.sdk.errors import Invalid, ShadowExists, ShadowNotFound
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(300, 2))

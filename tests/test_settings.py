@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+from llr_cli.cli import app as cli
 from llr_service.keys import Role, hash_key
 from llr_service.limits import MIN_RATE
 from llr_service.settings import Settings, described
 from pydantic import ValidationError
 from typer.testing import CliRunner
-
-from clients.cli import app as cli
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "settings.md"

@@ -14,7 +14,7 @@ from threading import Timer
 from typing import NamedTuple
 
 MARK = "that was"
-LLR = f'#!/bin/sh\nexec "{sys.executable}" -P -c "from clients.cli import main; main()" "$@"\n'
+LLR = f'#!/bin/sh\nexec "{sys.executable}" -c "from llr_cli.cli import main; main()" "$@"\n'
 
 
 class Exchange(NamedTuple):

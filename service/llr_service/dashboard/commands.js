@@ -27,7 +27,7 @@ export function python({ name, sample, origin, keyed }) {
   const row = isLong(x) ? `[0.5] * ${x.length}` : JSON.stringify(x ?? []).replace(/[,:]/g, "$& ");
   return lines(
     keyed && "import os\n",
-    "from clients import Client\n",
+    "from llr_client import Client\n",
     `session = Client("${origin}"${key}).session("${name}")`,
     `print(session.learn(${x ? `${row}, ${y}` : y}))`,
     `print(session.predict(${x ? row : ""}))`,

@@ -1,0 +1,1 @@
+"""The command `llr`: serve, push, replay, figures, demo and the rest."""

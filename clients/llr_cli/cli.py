@@ -1,0 +1,72 @@
+"""The command `llr`: which commands there are. Each has a module of its own."""
+
+from typing import Annotated
+
+import typer
+
+from llr_cli.interruption import quiet
+
+with quiet():  # these take a second
+    from llr_connect import app as connect
+
+    import llr
+    from llr_cli.backup import backup
+    from llr_cli.catalog import catalog
+    from llr_cli.demo import demo
+    from llr_cli.figures.command import figures
+    from llr_cli.keys import keys
+    from llr_cli.late import label, predict
+    from llr_cli.push import push
+    from llr_cli.replay.command import replay
+    from llr_cli.serve import serve
+    from llr_cli.sessions import app as sessions
+    from llr_cli.upkeep import doctor, migrate, migrate_store
+    from llr_cli.watch import watch
+
+app = typer.Typer(
+    name="llr",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"llr {llr.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit.")
+    ] = False,
+) -> None:
+    """Online learners that tune their own step size."""
+
+
+# the service's own help lists its settings, so it gets every word after `serve`
+_pass_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+app.command(context_settings=_pass_on)(serve)
+app.command()(demo)
+app.command()(replay)
+app.command()(figures)
+app.command()(push)
+app.add_typer(connect, name="connect")
+app.command()(predict)
+app.command()(label)
+app.command()(watch)
+app.add_typer(sessions, name="sessions")
+app.command()(catalog)
+app.command()(doctor)
+app.command()(backup)
+app.command()(migrate)
+app.command()(migrate_store)
+app.command()(keys)
+
+
+def main() -> None:
+    """Run the command line: exits 0 when done, 2 when it was called wrongly, 130 on Ctrl-C."""
+    app(prog_name="llr")

@@ -1,0 +1,55 @@
+"""Commands that look after a store: each is a program of the service, run to its end."""
+
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+
+from llr_cli.connection import AsJson, end
+from llr_cli.interruption import STOPPED
+
+Store = Annotated[
+    str | None,
+    typer.Argument(metavar="STORE", help="Its URL. (Default: that of `llr serve`.)"),
+]
+
+
+def doctor(store: Store = None, as_json: AsJson = False) -> None:
+    """Check whether all of a store can be read; of a file while no service has it open.
+
+    Exits 0 if all is well, 1 if something is damaged, 2 if there is nothing to check.
+
+    Example: llr doctor llr.db
+    """
+    _run("doctor", *([store] if store else []), *(["--json"] if as_json else []))
+
+
+def migrate(store: Store = None) -> None:
+    """Make a store's tables this version's; what is stored stays as it is.
+
+    Example: llr migrate postgresql://llr@db/llr
+    """
+    _run("migrate", *([store] if store else []))
+
+
+def migrate_store(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Where the sessions are.")],
+    destination: Annotated[str, typer.Argument(metavar="DESTINATION", help="Where they go.")],
+) -> None:
+    """Move all sessions to another store, with everything they have.
+
+    The source stays as it is, no service may have it meanwhile. Start it again if it was stopped.
+
+    Example: llr migrate-store sqlite:///llr.db postgresql://llr@db/llr
+    """
+    _run("migrate_store", source, destination)
+
+
+def _run(module: str, *arguments: str) -> None:
+    command = [sys.executable, "-m", f"llr_service.{module}", *arguments]
+    try:  # the child is no part of this terminal's group: Ctrl-C comes to us alone, and ends it
+        done = subprocess.run(command, check=False, start_new_session=True)  # noqa: S603
+    except KeyboardInterrupt:
+        end(STOPPED, "stopped")
+    raise typer.Exit(done.returncode)
