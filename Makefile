@@ -1,14 +1,32 @@
-# make demo and make test are all a newcomer needs; the environment in .venv makes itself.
-PYTHON ?= python3.11
+# make demo and make test do all of their set-up on a fresh Debian or Ubuntu; README.md, "Run it".
+# PYTHON=python3.12 chooses the interpreter; otherwise it is the newest of 3.11 to 3.14 found here.
+ifndef PYTHON
+PYTHON := $(shell for v in 14 13 12 11; do python3.$$v -c '' >/dev/null 2>&1 \
+	&& echo python3.$$v && exit; done; echo python3)
+else # an environment made by another Python is made again
+ifneq ($(shell $(PYTHON) -V),$(shell .venv/bin/python -V 2>/dev/null))
+.PHONY: .venv/bin/pip
+endif
+endif
+# INSTALL=no keeps make test from installing system programs
+INSTALL ?= yes
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check serve torture model bench regret rehearse clean
+.PHONY: demo test test-fast check serve fresh torture model bench regret rehearse clean
 
 demo: .venv/run
 	$(BIN)/llr demo
 
 test: check
+ifeq ($(INSTALL),yes)
+	$(BIN)/python scripts/system_programs.py
+endif
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+# in a minute, without system programs
+test-fast: .venv/dev
+	$(BIN)/pytest --numprocesses auto --dist loadfile -m "not service and not browser and not stress"
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -17,6 +35,10 @@ check: .venv/dev
 
 serve: .venv/run
 	$(BIN)/llr serve
+
+# what a newcomer gets: make demo and make test-fast in a clone, with an empty home
+fresh:
+	sh scripts/fresh.sh
 
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
 torture: .venv/dev
@@ -38,22 +60,27 @@ bench: .venv/bench
 # is large, with PEERS=peers,peers-torch
 PEERS ?= peers
 regret: .venv/run
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[$(PEERS)]
+	$(PIP) -e .[$(PEERS)]
 	$(BIN)/python bench/regret.py $(REGRET)
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv build dist *.egg-info clients/build clients/*.egg-info
 
-# An environment is as good as the files it was made from; the marks are their dates.
-.venv/run: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+# Each mark is as old as the last installation; it is made again when what it depends on changes.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || { \
+		echo "LLR needs Python 3.11 to 3.14, and $(PYTHON) is not: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(PYTHON) scripts/system_programs.py --venv
+	$(PYTHON) -m venv --clear .venv
+
+.venv/run: .venv/bin/pip pyproject.toml constraints.txt
+	$(PIP) -e .
 	touch $@
 
 .venv/dev: .venv/run
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[dev]
+	$(PIP) -e .[dev]
 	touch $@
 
 .venv/bench: .venv/run
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[bench]
+	$(PIP) -e .[bench]
 	touch $@

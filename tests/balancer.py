@@ -1,13 +1,14 @@
 """nginx in front of replicas, with the configuration that is shipped."""
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from socket import create_connection, socket
 from typing import Self
+
+from scripts.system_programs import need
 
 SHIPPED = Path(__file__).parent.parent / "deploy" / "nginx.conf"
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -30,8 +31,7 @@ class Balancer:
         host: str = "127.0.0.1",
         under: Sequence[str] = (),
     ) -> None:
-        path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-        assert path, "there is no nginx here: apt-get install nginx-light"
+        path = need("nginx")
         self._folder = tempfile.TemporaryDirectory(prefix="llr-nginx-")
         self.host, self.port = host, free()
         config = Path(self._folder.name) / "nginx.conf"

@@ -1,7 +1,6 @@
 """Mosquitto and Redis as processes of their own, on free ports of loopback."""
 
 import getpass
-import shutil
 import socket
 import subprocess
 import threading
@@ -11,12 +10,7 @@ from pathlib import Path
 
 import redis
 
-
-def program(name: str) -> str:
-    """Where a program is; a machine without it cannot run these tests."""
-    found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin")
-    assert found, f"{name} is missing: apt-get install mosquitto redis-server"
-    return found
+from scripts.system_programs import need
 
 
 def free_port() -> int:
@@ -37,7 +31,7 @@ class Mosquitto:
 
     def start(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603
-            [program("mosquitto"), "-c", str(self._config)], stderr=subprocess.PIPE, text=True
+            [need("mosquitto"), "-c", str(self._config)], stderr=subprocess.PIPE, text=True
         )
         self.until(" running")
 
@@ -79,7 +73,7 @@ class RedisServer:
         told = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
         told += ["--save", "", "--appendonly", "yes", "--appendfsync", "always"]
         self._process = subprocess.Popen(  # noqa: S603
-            [program("redis-server"), *told], stdout=subprocess.PIPE, text=True
+            [need("redis-server"), *told], stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
         assert any("Ready to accept connections" in line for line in self._process.stdout)

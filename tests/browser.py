@@ -10,15 +10,15 @@ import itertools
 import json
 import os
 import queue
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts.system_programs import need
+
 PATIENCE = 20.0
-NEEDED = "Chromium is needed to test the dashboard: apt-get install chromium fonts-dejavu-core"
 KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), " ": (32, " ")} | {
     name: (code, "") for code, name in enumerate(("ArrowLeft", "ArrowUp", "ArrowRight"), start=37)
 }
@@ -243,9 +243,7 @@ class Page:
 @contextlib.contextmanager
 def chromium(folder: Path) -> Iterator[Browser]:
     """A running Chromium that keeps its profile in a folder; it is ended at the end."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        raise RuntimeError(NEEDED)
+    program = need("chromium")
     flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu"]
     flags += ["--no-first-run", "--disable-dev-shm-usage", "--disable-extensions"]
     flags += ["--disable-background-networking", "--disable-component-update", "--mute-audio"]

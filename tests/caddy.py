@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -11,17 +10,12 @@ from typing import Self
 
 from balancer import free, listens
 
+from scripts.system_programs import need
+
 SHIPPED = Path(__file__).parent.parent / "deploy" / "Caddyfile"
 PLACES = re.compile(r"reverse_proxy( replica-\d:8080)+ ")
 PRIVATE = "{\n\tadmin off\n}\n"
 """Nobody may change it while it runs."""
-
-
-def program() -> str:
-    """Where Caddy is."""
-    path = shutil.which("caddy")
-    assert path, "there is no caddy here: apt-get install caddy, or unpack it as .ci/run does"
-    return path
 
 
 def configuration(places: Sequence[str], port: int) -> str:
@@ -40,7 +34,7 @@ class Caddy:
     """
 
     def __init__(self, places: Sequence[str]) -> None:
-        path = program()
+        path = need("caddy")
         self._folder = tempfile.TemporaryDirectory(prefix="llr-caddy-")
         self.host, self.port = "127.0.0.1", free()
         config = Path(self._folder.name) / "Caddyfile"
@@ -66,7 +60,7 @@ def validated(folder: Path) -> str:
     """What Caddy says to the configuration, without starting anything."""
     config = folder / "Caddyfile"
     config.write_text(configuration(["127.0.0.1:9"], 8080))
-    command = [program(), "validate", "--config", str(config), "--adapter", "caddyfile"]
+    command = [need("caddy"), "validate", "--config", str(config), "--adapter", "caddyfile"]
     done = subprocess.run(  # noqa: S603
         command, check=False, env=at_home(str(folder)), capture_output=True, text=True
     )

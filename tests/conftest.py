@@ -10,8 +10,10 @@ from llr_service.app import App
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
-# bench is not installed; last, so that it hides no other copy of what is
+# bench and scripts are not installed; last, so that it hides no other copy of what is
 sys.path.append(str(Path(__file__).parent.parent))
+
+pytest_plugins = ["support.missing_programs"]
 
 # what clients of tests call the service where there is no address to call it by
 os.environ["LLR_ALLOWED_HOSTS"] = "testserver,here"

@@ -15,7 +15,8 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-DEBIAN = Path("/usr/lib/postgresql")
+from scripts.system_programs import need
+
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "50",
@@ -26,14 +27,6 @@ SETTINGS = {
     "log_min_messages": "fatal",
 }
 """Small, and as safe as any: fsync is on."""
-
-
-def program(name: str) -> str:
-    """Where a program of Postgres is; Debian keeps its own off the PATH."""
-    found = sorted(DEBIAN.glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
-    path = shutil.which(name) or (str(found[-1]) if found else None)
-    assert path, f"there is no {name} here: apt-get install postgresql"
-    return path
 
 
 class Cluster:
@@ -62,7 +55,7 @@ class Cluster:
         self.start()
 
     def _made(self, of: "Cluster | None") -> None:
-        command = [program("pg_basebackup" if of else "initdb"), "--pgdata", str(self.data)]
+        command = [need("pg_basebackup" if of else "initdb"), "--pgdata", str(self.data)]
         command += ["--username=llr", "--no-sync"]
         if of:
             command += ["--host", str(of.folder), "--checkpoint=fast", "--write-recovery-conf"]
@@ -87,11 +80,11 @@ class Cluster:
         words = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
         leave = ["setpriv", f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}"]
         leave += ["--clear-groups", "--pdeathsig=QUIT"]
-        command = [*(leave if os.geteuid() == 0 else []), program("postgres"), "-D", str(self.data)]
+        command = [*(leave if os.geteuid() == 0 else []), need("postgres"), "-D", str(self.data)]
         command = [*self._under, *command]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen([*command, *words], stdout=log, stderr=log)  # noqa: S603
-        asking = [program("pg_isready"), "--host", str(self.folder), "--timeout=1", "--quiet"]
+        asking = [need("pg_isready"), "--host", str(self.folder), "--timeout=1", "--quiet"]
         while subprocess.run(asking, check=False).returncode:  # noqa: S603
             assert self._process.poll() is None, (self.folder / "log").read_text()
 
@@ -151,7 +144,7 @@ class Cluster:
     @property
     def _psql(self) -> list[str]:
         who = ["--host", str(self.folder), "--username=llr", "--dbname=postgres"]
-        return [program("psql"), *who, "--no-psqlrc", "--tuples-only", "--no-align", "--quiet"]
+        return [need("psql"), *who, "--no-psqlrc", "--tuples-only", "--no-align", "--quiet"]
 
     def remove(self) -> None:
         """Stop it and leave nothing."""

@@ -15,12 +15,13 @@ from llr_client import Client, errors
 from llr_service.app import App
 from llr_service.settings import Settings
 from llr_service.stores.sqlite.checking import check
-from postgres import cluster, place, program, schema_of
+from postgres import cluster, place, schema_of
 from serving import serving
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from llr import Learner
+from scripts.system_programs import need
 
 DEMO = "/v1/sessions/demo"
 BACKUP = "/v1/backup"
@@ -191,7 +192,7 @@ class Sender:
 
 def dumped(url: str) -> bytes:
     """What pg_dump makes of a place."""
-    dump = [program("pg_dump"), *server(), f"--schema={schema_of(url)}", "postgres"]
+    dump = [need("pg_dump"), *server(), f"--schema={schema_of(url)}", "postgres"]
     return subprocess.run(dump, check=True, capture_output=True).stdout  # noqa: S603
 
 
@@ -199,7 +200,7 @@ def restored(url: str, copy: bytes) -> str:
     """The URL of a copy of a place, in a database of its own."""
     schema = schema_of(url)
     cluster().sql(f"CREATE DATABASE {schema}")
-    back = [program("psql"), *server(), "--no-psqlrc", "--quiet", schema]
+    back = [need("psql"), *server(), "--no-psqlrc", "--quiet", schema]
     subprocess.run(back, input=copy, check=True, capture_output=True)  # noqa: S603
     return cluster().url(schema, schema=schema)
 

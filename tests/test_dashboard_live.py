@@ -14,6 +14,8 @@ from dashboard import MOVED, browser, learn, made, page, service
 from llr_service.keys import hash_key
 from serving import serving
 
+from scripts.system_programs import need
+
 __all__ = ["browser", "page", "service"]
 HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>'
 SECRETS = {"read": "llr_reader", "admin": "llr_boss"}
@@ -248,6 +250,7 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
 
 
 def test_the_snippets_of_a_session_run(service: httpx.Client, page: Page) -> None:
+    need("curl")
     configs: dict[str, dict[str, Any]] = {"copied": {"dim": 3}, "mean": {"model": "gaussian"}}
     for name, config in configs.items():
         page.open(made(service, name, **config))

@@ -20,6 +20,8 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from serving import serving
 from starlette.testclient import TestClient
 
+from scripts.system_programs import need
+
 ROOT = Path(__file__).parent.parent
 API = (ROOT / "docs" / "api.md").read_text()
 APP = App(Settings(store="memory:"))
@@ -194,6 +196,7 @@ def test_the_python_in_the_docs_streams_to_a_service(tmp_path: Path) -> None:
 
 
 def test_the_commands_in_the_docs_work_against_a_fresh_service(tmp_path: Path) -> None:
+    need("curl")
     commands = "".join(re.findall(r"```bash\n(.*?)```", API, re.DOTALL))
     with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
         script = commands.replace("localhost:8080", address).replace("curl ", "curl -sSf ")

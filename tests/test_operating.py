@@ -1,7 +1,6 @@
 """Alarms, and what runs several replicas: checked as far as that goes without their engines."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from llr_cli.cli import app as cli
 from llr_service.settings import described
 from starlette.testclient import TestClient
 from typer.main import get_command
+
+from scripts.system_programs import need
 
 ROOT = Path(__file__).parent.parent
 RULES: list[dict[str, Any]] = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"][0][
@@ -31,9 +32,7 @@ PINNED = re.compile(r"[a-z0-9/.-]+:v?\d+(\.\d+)+[a-z0-9.-]*")
 
 
 def promtool(*words: str) -> None:
-    path = shutil.which("promtool")
-    assert path, "there is no promtool here: it comes with the package prometheus"
-    done = subprocess.run([path, *words], check=False, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run([need("promtool"), *words], check=False, capture_output=True, text=True)  # noqa: S603
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from serving import serving
 
+from scripts.system_programs import need
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -17,6 +19,7 @@ def test_every_snippet_runs(snippet: str) -> None:
 
 
 def test_the_curl_commands_work_against_a_fresh_service(tmp_path: Path) -> None:
+    need("curl")
     (commands,) = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
     with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
         script = "set -e\n" + commands.replace("localhost:8080", address).replace(

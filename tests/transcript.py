@@ -13,6 +13,8 @@ from pathlib import Path
 from threading import Timer
 from typing import NamedTuple
 
+from scripts.system_programs import need
+
 MARK = "that was"
 LLR = f'#!/bin/sh\nexec "{sys.executable}" -c "from llr_cli.cli import main; main()" "$@"\n'
 
@@ -81,6 +83,7 @@ class Shell:
 @contextmanager
 def shell(folder: Path, seconds: float, **variables: str) -> Iterator[Shell]:
     """A bash in a folder with `llr` on its path; it and what it started end after some seconds."""
+    need("curl")
     (folder / "bin").mkdir()
     (folder / "bin" / "llr").write_text(LLR)
     (folder / "bin" / "llr").chmod(0o755)

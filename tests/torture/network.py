@@ -8,6 +8,8 @@ packets are lost. What goes to others, or comes from the other side, is not touc
 import subprocess
 from collections.abc import Sequence
 
+from scripts.system_programs import need
+
 LAN = "10.99.0"
 NOBODY = "02:00:00:00:ff:ff"
 """A hardware address that no host has."""
@@ -35,7 +37,7 @@ class Host:
 
     def ip(self, words: str) -> None:
         """Run `ip` on this host."""
-        _run([*self.under, "ip", *words.split()])
+        _run([*self.under, need("ip"), *words.split()])
 
     def set(self, name: str, value: int) -> None:
         """Set a variable of its kernel's network, such as `net.ipv4.tcp_retries2`."""
@@ -95,7 +97,7 @@ class Cut:
 
 def ip(words: str) -> None:
     """Run `ip` where the bridge is."""
-    _run(["ip", *words.split()])
+    _run([need("ip"), *words.split()])
 
 
 def _run(command: Sequence[str]) -> None:
