@@ -19,7 +19,6 @@ from starlette.types import ASGIApp, Scope
 import llr
 from llr_service import openapi
 from llr_service.admission import Sockets
-from llr_service.at_once import AtOnce
 from llr_service.context import Context
 from llr_service.front import Front
 from llr_service.metrics import Metrics
@@ -42,8 +41,6 @@ MOST_ERRORS = 10
 class App:
     """An ASGI app with its parts: `inner` is FastAPI's, `context` what the routes share.
 
-    `at_once` is the short way for requests that came in one piece; the app serves all without it.
-
     Args:
         settings: as given.
         clock: what tells the seconds since 1970.
@@ -52,9 +49,9 @@ class App:
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self.context = Context(settings, Metrics(), clock)
         self.inner = _fastapi(self.context)
-        front = Front(self.inner, Ingest(self.context), Sockets(self.context), self.context)
-        self.at_once = AtOnce(front, self.context)
-        outer: ASGIApp = front
+        outer: ASGIApp = Front(
+            self.inner, Ingest(self.context), Sockets(self.context), self.context
+        )
         if settings.cors_origins:
             outer = CORSMiddleware(
                 outer,

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar
 
 from fastapi import Depends, Path, Request
 from starlette.types import Message, Receive, Scope
@@ -13,7 +13,7 @@ from llr_service.keys import ANYBODY, KEY, ApiKey
 from llr_service.limits import read_body
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
-from llr_service.replies import SESSION, WHOLE
+from llr_service.replies import SESSION
 from llr_service.sessions.actor import Session
 from llr_service.sessions.config import NAME
 from llr_service.sessions.hub import Hub
@@ -115,10 +115,7 @@ class Room:
 
         Waiting for more than the first part ends when the service is to stop.
         """
-        whole, settings = scope.get(WHOLE), self._context.settings
-        if whole is not None and len(whole.body) <= settings.max_body:
-            self.take(len(whole.body))
-            return cast(bytes, whole.body)
+        settings = self._context.settings
         limits = (settings.max_body, settings.body_timeout, settings.min_rate)
         return await read_body(lambda: self._part(receive), scope["headers"], *limits)
 

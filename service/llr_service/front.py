@@ -19,7 +19,7 @@ from llr_service.hosts import Hosts
 from llr_service.keys import KEY, Role, authenticate, require
 from llr_service.limits import ClientGone
 from llr_service.problems import Problem
-from llr_service.replies import ROUTE, SESSION, WHOLE, Answer
+from llr_service.replies import ROUTE, SESSION, Answer
 from llr_service.sessions.config import NAME
 from llr_service.tenants import confine
 
@@ -79,7 +79,7 @@ class Front:
             return
         started = time.perf_counter()
         request_id = logs.begin_request(scope["headers"])
-        answer = Answer(send, request_id, scope.get(WHOLE))
+        answer = Answer(send, request_id)
         try:
             await self._serve(scope, receive, answer)
         except Problem as problem:
@@ -89,7 +89,6 @@ class Front:
         except Exception:
             log.exception("request failed", extra={"path": scope["path"]})
             await answer.problem(Problem("internal", f"see the log for request {request_id}"))
-        scope.pop(WHOLE, None)  # it holds the scope: together they would have to be collected
         self.account(scope, request_id, answer.status, time.perf_counter() - started)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Answer) -> None:

@@ -163,29 +163,6 @@ class Session:
             self.turns.waiting -= 1
             raise
 
-    def learn_now(
-        self, samples: Samples, ticket: Ticket | None, if_match: int | None, predictions: bool
-    ) -> tuple[Learnt, Receipt[Any]] | None:
-        """Learn from a few samples ahead of the store; None, and nothing done, if it is not plain.
-
-        It is plain if nobody is before, something is new and all goes well. Whoever sent them
-        counts as `waiting` until the store has spoken.
-        """
-        turns = self.turns
-        turns.admit()
-        if turns.queued or samples.nbytes >= LONG:
-            return None
-        fresh = self._fresh(samples, ticket, if_match)
-        if isinstance(fresh, Pending):
-            return None
-        ahead, started = self._view(fresh), time.perf_counter()
-        outcome = learn(ahead, fresh, predictions)
-        if not outcome:
-            return None
-        learnt, commit = self._taken(ahead, fresh, outcome, started)
-        turns.wait_for(commit)
-        return learnt, commit
-
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""
         try:

@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 from llr_service.problems import Problem
-from llr_service.sessions.committer import Receipt
 from llr_service.sessions.waiting import RETRY
 
 
@@ -54,14 +52,6 @@ class Turns:
             yield
         finally:
             self.waiting -= 1
-
-    def wait_for(self, commit: Receipt[Any]) -> None:
-        """Count one who waits until the store has spoken."""
-        self.waiting += 1
-        commit.then(self._waited)
-
-    def _waited(self, _: object) -> None:
-        self.waiting -= 1
 
     @asynccontextmanager
     async def line(self) -> AsyncIterator[None]:
