@@ -30,7 +30,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # argument types of kernels: numbers, and C-contiguous aligned arrays to read or to write
 INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolean
-FOUR_REALS: Any = numba.types.UniTuple(REAL, 4)  # type: ignore[no-untyped-call]
 COUNTS = numba.int64[::1]
 VECTOR, MATRIX, CUBE = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 READ_COUNTS = numba.types.Array(numba.int64, 1, "C", readonly=True)

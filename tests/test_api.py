@@ -83,6 +83,21 @@ def test_learning_answers_with_everything(client: TestClient) -> None:
     }
 
 
+def test_what_takes_long_is_told_by_get_alone(client: TestClient) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 20))
+    y = X[:, 1].copy()
+    X[:, 1] *= 1e-6
+    create(client, dim=20, algorithm="sg", eta0=1e-6)
+    learnt = client.post(SAMPLES, json={"x": X.tolist(), "y": y.tolist()}).json()
+    learner = llr.Learner("linear", dim=20, algorithm="sg", eta0=1e-6, regret="exact")
+    assert learner.learn(X, y)
+    told = {"ml": learner.regret.ml, "best_fixed": learner.regret.best_fixed}
+    assert learnt["regret"] == told | {"best_fixed": None}
+    assert client.get("/v1/sessions").json()["sessions"][0]["regret"] == learnt["regret"]
+    assert client.get("/v1/sessions/demo").json()["regret"] == told
+
+
 @pytest.mark.parametrize("name", ["gaussian", "bernoulli", "regression"])
 def test_http_equals_the_library_bit_for_bit_on_the_papers_streams(
     client: TestClient, name: str

@@ -13,6 +13,31 @@ digits there. So P is kept as U·diag(D)·Uᵀ, U unit upper triangular, and upd
 where b = Px at the end. α_{d−1} = 1 + xᵀPx also gives the minimum of the objective as a sum of
 positive terms, J = ½Σ (y_s − θ_s·x_s)²/α_s: no cancellation however good the fit.
 
+**The best fixed θ.** With u = θ − θ_0 and S = Σ x xᵀ the least loss without the ridge is
+
+    best = J − ½ε|u|² − ½ε² uᵀS⁺u
+
+(what the ridge itself costs, and what θ loses to the true minimiser). Let Q = εP, whose eigenvalues
+q = ε/(s + ε) lie in (0, 1], s those of S. A direction never seen has s = 0, q = 1, and no part in
+u, for u = PΣx(y − θ_0·x). In the others ε/s = q/(1 − q), a geometric series, so
+
+    ε uᵀS⁺u = m_1 + m_2 + … + m_{n−1} + rest,   m_k = uᵀQᵏu,   rest = Σ_i u_i² q_iⁿ/(1 − q_i)
+
+where m_n is known: it costs O(d²) to multiply by P = UDUᵀ. The series ends as soon as
+
+    ½ε (1 + 1e4) m_n ≤ 1e−12·J
+
+In directions with s > 1e−4·ε, 1/(1 − q) < 1 + 1e4, so they make an error of at most 1e−12·J in
+`best`; J itself, a rounded sum, is hardly known better. A direction counts as seen from s > 1e−9·ε
+on: one below 1e−4·ε (1e−10 in all of the stream) makes an error of at most 1e−7·J, and of nothing
+near that unless s is next to 1e−9·ε. A direction that does not count as seen has no part in u but
+rounding errors: each of the n − 1 terms holds u_i² too much, m_n holds as much, so that the error
+is below the first bound. In such directions θ trembles the more the longer the stream, hence 1e4
+and not 1e9. Features that are always 0, equal, or one-hot beside a constant end the series within
+a few terms. What does not end it is a direction that was seen, but barely (0 < s < 1e−4 or so,
+and u not small there): then only the eigenvalues of P tell, in O(d³), and `quick` leaves it to
+`exact`.
+
 Layout of the statistics: J, θ (d), D (d), then the columns of U above the diagonal.
 
 Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 1977, chapter V.
@@ -20,11 +45,17 @@ Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 
 
 import numpy as np
 
-from llr.compiled import FOUR_REALS, VECTOR, kernel, loop
+from llr.compiled import REAL, VECTOR, kernel, loop
 from llr.types import Vector
 from llr.vectors import dot, move
 
 RIDGE = 1e-6
+SEEN, KNOWN = 1e-9, 1e-4
+"""Eigenvalues of S from which on a direction counts as seen, as known, in units of the ridge."""
+MOST_OF_REST = 1.0 + 1.0 / KNOWN
+EXACT_TO = 1e-12
+LOOKS = 5
+"""How often the series is looked at for its end, two terms further each time."""
 
 
 def size(dim: int) -> int:
@@ -81,54 +112,62 @@ def _rotate(u: Vector, b: Vector, p: float, v: float) -> None:
 
 
 def best(statistics: Vector, theta0: Vector, t: int) -> float:
-    """R18: min over θ of Σ ½(y_s − θ·x_s)², without the ridge.
+    """R18: min over θ of Σ ½(y_s − θ·x_s)², without the ridge; O(d³) where `quick` does not tell.
 
-    With u = θ_ridge − θ_0 and S = Σ x xᵀ it is J − ½ε|u|² − ½ε² uᵀS⁺u: what the ridge itself
-    costs, and what θ_ridge loses to the true minimiser. A direction in which Σ (x·v)² stays far
-    below ε is not told from one never seen: there the minimum of the ridge's objective stands.
+    A direction in which Σ (x·v)² stays far below ε is not told from one never seen: there the
+    minimum of the ridge's objective stands.
     """
+    found = quick(statistics, theta0, t)
+    return exact(statistics, theta0) if found is None else found
+
+
+def quick(statistics: Vector, theta0: Vector, t: int) -> float | None:
+    """`best` in O(d²), None where its bound on the error does not hold."""
+    found = float(_by_series(statistics, theta0, np.empty(2 * theta0.size)))
+    return None if found < 0.0 else found
+
+
+def exact(statistics: Vector, theta0: Vector) -> float:
+    """`best` by the eigenvalues of P, O(d³), whatever they are."""
     dim = theta0.size
-    room = np.empty(3 * dim)
-    trace, distance, once, twice = _weigh(statistics, theta0, room)
-    if RIDGE * trace < 1e-4:  # every direction is well known: S⁻¹ = P + εP² to 8 digits
-        pull = once + RIDGE * twice
-    else:
-        pull = _pull(_covariance(statistics, dim), room[:dim])
-    of_ridge = 0.5 * RIDGE * float(distance) + 0.5 * RIDGE**2 * float(pull)
+    u = statistics[1 : 1 + dim] - theta0
+    of_ridge = 0.5 * RIDGE * float(u @ u + RIDGE * _pull(_covariance(statistics, dim), u))
     return max(0.0, float(statistics[0]) - of_ridge)
 
 
-@kernel(FOUR_REALS(VECTOR, VECTOR, VECTOR), long=False)
-def _weigh(statistics: Vector, theta0: Vector, room: Vector) -> tuple[float, float, float, float]:
-    """The trace of P, |u|², uᵀPu and |Pu|², with u left at the start of the room."""
+@kernel(REAL(VECTOR, VECTOR, VECTOR), long=False)
+def _by_series(statistics: Vector, theta0: Vector, room: Vector) -> float:
+    """J less what the ridge costs, term by term, until the rest is nothing; else −1."""
     dim = theta0.size
+    J = statistics[0]
     D = statistics[1 + dim : 1 + 2 * dim]
-    u, v, Pu = room[:dim], room[dim : 2 * dim], room[2 * dim :]
+    v, half = room[:dim], room[dim:]
     for j in range(dim):
-        u[j] = statistics[1 + j] - theta0[j]
-    trace, distance, once, twice = 0.0, dot(u, u), 0.0, 0.0
-    column = 1 + 2 * dim
-    for j in range(dim):
-        above = statistics[column : column + j]
-        v[j] = D[j] * (u[j] + dot(above, u))
-        trace += D[j] * (1.0 + dot(above, above))
-        column += j
-    column = 1 + 2 * dim
-    for j in range(dim):
-        Pu[j] = v[j]
-        move(Pu, 1.0, v[j], statistics[column : column + j])
-        column += j
-    for j in range(dim):
-        once += u[j] * Pu[j]
-        twice += Pu[j] * Pu[j]
-    return trace, distance, once, twice
+        v[j] = statistics[1 + j] - theta0[j]
+    cost = dot(v, v)
+    for _ in range(LOOKS):
+        odd, column = 0.0, 1 + 2 * dim
+        for j in range(dim):  # half = εDUᵀv, so that vᵀQv = (Uᵀv)ᵀ half
+            f = v[j] + dot(statistics[column : column + j], v)
+            half[j] = RIDGE * D[j] * f
+            odd += half[j] * f
+            column += j
+        if 0.5 * RIDGE * MOST_OF_REST * odd <= EXACT_TO * J:
+            return float(max(0.0, J - 0.5 * RIDGE * cost))
+        column = 1 + 2 * dim
+        for j in range(dim):  # v ← Qv = U half
+            v[j] = half[j]
+            move(v, 1.0, half[j], statistics[column : column + j])
+            column += j
+        cost += odd + dot(v, v)
+    return -1.0
 
 
 def _pull(P: Vector, u: Vector) -> float:
     """uᵀS⁺u where S = P⁻¹ − εI; directions never seen have no part in u."""
     spread, directions = np.linalg.eigh(P)
     s = 1.0 / np.maximum(spread, np.finfo(float).tiny) - RIDGE
-    seen = s > 1e-9 * RIDGE
+    seen = s > SEEN * RIDGE
     return float(np.sum((directions.T @ u)[seen] ** 2 / s[seen]))
 
 

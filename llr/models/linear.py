@@ -56,5 +56,6 @@ MODEL = Model(
         start=least_squares.start,
         observe=least_squares.observe,
         best=least_squares.best,
+        quick=least_squares.quick,
     ),
 )

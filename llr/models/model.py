@@ -24,12 +24,14 @@ class Comparator:
         observe: compiled; (statistics, room, x, y, t) → the running maximum likelihood's loss on
             a sample, judged before it learns from that sample (R17). `room` has 2·dim numbers.
         best: the smallest total loss any fixed θ has on the t samples seen so far (R18).
+        quick: the same in O(size), None where that takes longer; `best` itself if left out.
     """
 
     size: Callable[[int], int]
     start: Callable[[Vector, Vector], None]
     observe: Callable[..., float]
     best: Callable[[Vector, Vector, int], float]
+    quick: Callable[[Vector, Vector, int], float | None] | None = None
 
 
 @part

@@ -194,6 +194,11 @@ class NamedLearner(Face):
         return Regret(None, None)
 
     @property
+    def quick_regret(self) -> Regret:
+        """None as well."""
+        return Regret(None, None)
+
+    @property
     def history(self) -> History:
         """The past in at most 513 points, θ of the first columns, with their names."""
         return past.read(self.config, self._state)

@@ -1,5 +1,6 @@
 """What the service says of a session, as JSON: finite numbers or null, never NaN."""
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -82,6 +83,16 @@ def of_state(session: Session, theta: Shown | None = everything) -> dict[str, An
     return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
 
 
+async def of_whole_state(session: Session) -> dict[str, Any]:
+    """The same, with the best fixed loss of the champion whatever it takes, in a thread."""
+    team, state = session.published, of_state(session)
+    regret = state["regret"]
+    if team is not None and regret["ml"] is not None and regret["best_fixed"] is None:
+        whole = await asyncio.to_thread(lambda: team.champion.regret)
+        regret["best_fixed"] = whole.best_fixed
+    return state
+
+
 def names(learner: AnyLearner) -> dict[str, Any] | None:
     """How many names there are and may be; None where features have none."""
     if not isinstance(learner, NamedLearner):
@@ -135,7 +146,7 @@ def eta_status(status: EtaStatus) -> dict[str, Any]:
 
 def numbers(learner: AnyLearner, theta: Shown | None) -> dict[str, Any]:
     """η, θ, loss and regret."""
-    loss, regret = learner.loss, learner.regret
+    loss, regret = learner.loss, learner.quick_regret
     members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
     if theta is not None:
         members["theta"] = theta(learner)

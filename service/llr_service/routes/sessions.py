@@ -78,7 +78,7 @@ async def state(
         session = await settled(here.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
     response.headers["ETag"] = f'"{session.t}"'
-    return answers.of_state(session) | asked
+    return await answers.of_whole_state(session) | asked
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")
