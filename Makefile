@@ -13,7 +13,7 @@ INSTALL ?= yes
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-fast check serve fresh torture model bench regret rehearse clean
+.PHONY: demo test test-fast check serve fresh dist torture model bench regret rehearse clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -39,6 +39,10 @@ serve: .venv/run
 # what a newcomer gets: make demo and make test-fast in a clone, with an empty home
 fresh:
 	sh scripts/fresh.sh
+
+# both wheels, from the last commit, each tried in an environment of its own
+dist: .venv/bin/pip
+	$(BIN)/python scripts/dist.py
 
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
 torture: .venv/dev
@@ -73,8 +77,8 @@ clean:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(PYTHON) scripts/system_programs.py --venv
 	$(PYTHON) -m venv --clear .venv
 
-.venv/run: .venv/bin/pip pyproject.toml constraints.txt
-	$(PIP) -e .
+.venv/run: .venv/bin/pip pyproject.toml constraints.txt clients/llr_client/version.py
+	$(PIP) -e .[figures]
 	touch $@
 
 .venv/dev: .venv/run

@@ -6,6 +6,8 @@
 7500
 """
 
+from importlib.metadata import version
+
 from llr import exact, streams
 from llr.algorithms import ALGORITHMS, Algorithm
 from llr.compiled import prepare
@@ -32,7 +34,7 @@ from llr.models import MODELS, Model
 from llr.named import NamedConfig, NamedLearner, NamedRows
 from llr.outcome import Outcome, Status
 
-__version__ = "0.1.0"
+__version__ = version("llr")
 
 __all__ = [
     "ALGORITHMS",

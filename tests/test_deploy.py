@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import llr_client
 import yaml
 from dockerfile import Ignored, Instruction, assignments, instructions, stages
 from llr_cli.cli import app as cli
@@ -43,9 +44,10 @@ def test_every_base_image_is_pinned_or_a_stage_before() -> None:
 
 
 def test_the_image_has_the_version_of_the_project() -> None:
-    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert version is not None
-    assert SERVICES["service"]["image"] == f"llr:{version[1]}"
+    for name in ("docker-compose.yml", "docker-compose.scale.yml", "deploy/kubernetes.yml"):
+        tags = re.findall(r"image: llr:(\S+)", (ROOT / name).read_text())
+        assert set(tags) == {llr_client.__version__}, name
+    assert f"llr:{llr_client.__version__} " in (ROOT / "docs/deploy.md").read_text()
 
 
 def test_the_service_does_not_run_as_root_and_nothing_follows_that_could_change_it() -> None:

@@ -1,5 +1,6 @@
 """The command `llr`: which commands there are. Each has a module of its own."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ with quiet():  # these take a second
     from llr_cli.catalog import catalog
     from llr_cli.demo import demo
     from llr_cli.figures.command import figures
+    from llr_cli.installation import mixed
     from llr_cli.keys import keys
     from llr_cli.late import label, predict
     from llr_cli.push import push
@@ -69,4 +71,6 @@ app.command()(keys)
 
 def main() -> None:
     """Run the command line: exits 0 when done, 2 when it was called wrongly, 130 on Ctrl-C."""
+    if warning := mixed():
+        sys.stderr.write(f"llr: {warning}\n")
     app(prog_name="llr")

@@ -13,6 +13,7 @@ from llr_client import Client, LLRError
 from rich.console import Console
 
 from llr_cli.connection import REFUSED, BadData, end
+from llr_cli.installation import need_figures
 from llr_cli.interruption import STOPPED
 from llr_cli.local_service import LocalService, NoService, local_service
 from llr_cli.replay.campaign import Campaign, bars
@@ -41,6 +42,8 @@ def demo(
     """
     console, errors = Console(), Console(stderr=True)
     try:
+        if figures:
+            need_figures()
         with serving(errors) as service, Client(service.url) as client:
             perform(client, samples, seed, console, errors)
             if figures:
@@ -82,7 +85,7 @@ def is_poor(experiment: Experiment) -> bool:
 
 def picture(client: Client, out: Path, seed: int, errors: Console) -> Path:
     """Draw the figures; where their page is."""
-    from llr_cli.figures.drawing import draw  # noqa: PLC0415 - other commands need no matplotlib
+    from llr_cli.figures.drawing import draw  # noqa: PLC0415 - matplotlib is an extra
 
     return draw(client, out, seed, errors)
 

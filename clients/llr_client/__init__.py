@@ -20,6 +20,7 @@ from llr_client.errors import (
     Unreachable,
 )
 from llr_client.session import Session
+from llr_client.version import __version__
 
 __all__ = [
     "Answer",
@@ -36,5 +37,6 @@ __all__ = [
     "SessionNotFound",
     "State",
     "Unreachable",
+    "__version__",
     "errors",
 ]

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from llr_cli.connection import LOCAL, Key, Url, service
+from llr_cli.installation import need_figures
 
 
 def figures(
@@ -19,7 +20,8 @@ def figures(
 
     Prints where the page is that shows them all. Figures without any session are left out.
     """
-    from llr_cli.figures.drawing import draw  # noqa: PLC0415 - other commands need no matplotlib
-
     with service(url, key) as client:
+        need_figures()
+        from llr_cli.figures.drawing import draw  # noqa: PLC0415 - matplotlib is an extra
+
         typer.echo(draw(client, out, seed, Console(stderr=True)))
