@@ -9,7 +9,7 @@ import pytest
 from llr_service import logs
 from llr_service.__main__ import main
 from llr_service.app import App
-from llr_service.keys import hash_key
+from llr_service.http.auth import hash_key
 from llr_service.sessions.hub import Hub
 from llr_service.settings import Settings
 from starlette.testclient import TestClient

@@ -16,7 +16,7 @@ import pytest
 from llr_cli.cli import app
 from llr_cli.watch import View
 from llr_client import Client
-from llr_service.keys import Role, parse_keys
+from llr_service.http.auth import Role, parse_keys
 from rich.console import Console
 from serving import serving
 from typer.testing import CliRunner, Result

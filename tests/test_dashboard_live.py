@@ -11,7 +11,7 @@ import httpx
 import pytest
 from browser import Page
 from dashboard import MOVED, browser, learn, made, page, service
-from llr_service.keys import hash_key
+from llr_service.http.auth import hash_key
 from serving import serving
 
 from scripts.system_programs import need

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-import llr_service.answers
+import llr_service.serializers
 import pytest
 from llr_service.app import App
 from llr_service.sessions.actor import Session
@@ -346,13 +346,13 @@ async def test_an_event_is_written_once_for_all_who_watch(
     app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
-    of_state = llr_service.answers.of_state
+    session_state = llr_service.serializers.session_state
 
     def counted(session: Session, theta: Any) -> Any:
         written.append(session.t)
-        return of_state(session, theta)
+        return session_state(session, theta)
 
-    monkeypatch.setattr("llr_service.answers.of_state", counted)
+    monkeypatch.setattr("llr_service.serializers.session_state", counted)
     readers = [Reader(app) for _ in range(5)]
     for reader in readers:
         assert (await reader.state())["t"] == 0

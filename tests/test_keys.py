@@ -4,8 +4,8 @@ import hmac
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from llr_service import keys
-from llr_service.keys import ApiKey, Role, authenticate, hash_key, parse_keys, require
+from llr_service.http import auth
+from llr_service.http.auth import ApiKey, Role, authenticate, hash_key, parse_keys, require
 from llr_service.problems import Problem
 
 SECRETS = {"reader": "r-key", "writer": "w-key", "boss": "a-key"}
@@ -140,7 +140,7 @@ def test_every_key_is_compared_whichever_fits(monkeypatch: pytest.MonkeyPatch) -
             compared.append(known)
             return hmac.compare_digest(known, given)
 
-    monkeypatch.setattr(keys, "hmac", Spy)
+    monkeypatch.setattr(auth, "hmac", Spy)
     authenticate([(b"x-api-key", b"r-key")], KEYS)
     kind_of((b"x-api-key", b"nonsense"))
     assert compared == [key.digest for key in KEYS] * 2

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from llr_service.limits import ClientGone, read_body, stream_body
+from llr_service.http.bodies import ClientGone, read_body, stream_body
 from llr_service.problems import Problem
 from starlette.types import Message, Receive
 

@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
-from llr_service.admission import STREAM_ROUTE
 from llr_service.app import App
-from llr_service.front import PUBLIC, SAMPLES_ROUTE, needed
+from llr_service.http.handshake import STREAM_ROUTE
+from llr_service.http.middleware import PUBLIC, SAMPLES_ROUTE, required_role
 from llr_service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
-from llr_service.routes.stream import CODES, GOING_AWAY, HOPELESS, WRONG
-from llr_service.routes.window import AHEAD
+from llr_service.routes.flow_control import AHEAD
+from llr_service.routes.stream import CODES, GOING_AWAY, MAX_CONSECUTIVE_ERRORS, WRONG
 from llr_service.settings import Settings
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from serving import serving
@@ -163,7 +163,7 @@ def test_the_table_of_routes_in_the_docs_is_the_app() -> None:
     for route, role in rows:
         method, path = route.split()
         path = path.replace("{name}", "a").replace("{asset}", "main.js").replace("{shadow}", "b")
-        least = "none" if path in PUBLIC else str(needed(method, path))
+        least = "none" if path in PUBLIC else str(required_role(method, path))
         assert role == least, route
 
 
@@ -183,7 +183,7 @@ def test_the_codes_in_the_docs_are_those_a_stream_ends_with() -> None:
     codes = set(map(int, re.findall(r"^\| (\d{4}) \| ", API, re.MULTILINE)))
     assert codes == {*CODES.values(), GOING_AWAY, WRONG, 1007, 1009}
     assert f"{AHEAD} messages may be under way" in API
-    assert f"{HOPELESS} messages in a row" in API
+    assert f"{MAX_CONSECUTIVE_ERRORS} messages in a row" in API
 
 
 def test_the_python_in_the_docs_streams_to_a_service(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import httpx
 import numpy as np
 import pytest
 from llr_service.app import App
-from llr_service.keys import hash_key
+from llr_service.http.auth import hash_key
 from llr_service.problems import MEDIA_TYPE
-from llr_service.routes.stream import HOPELESS
-from llr_service.routes.window import AHEAD
+from llr_service.routes.flow_control import AHEAD
+from llr_service.routes.stream import MAX_CONSECUTIVE_ERRORS
 from llr_service.settings import Settings
 from serving import Server, started
 from starlette.types import Message
@@ -224,9 +224,9 @@ def test_a_refused_message_is_answered_and_the_next_is_learnt(
 def test_who_is_refused_again_and_again_is_left(server: Server, http: httpx.Client) -> None:
     made(http, "hopeless")
     with opened(server, "hopeless") as stream:
-        for _ in range(HOPELESS):
+        for _ in range(MAX_CONSECUTIVE_ERRORS):
             assert asked(stream, "no")["error"]["status"] == 400
-        assert told(stream)["error"]["detail"].startswith(str(HOPELESS))
+        assert told(stream)["error"]["detail"].startswith(str(MAX_CONSECUTIVE_ERRORS))
         assert ending(stream) == 1008
 
 

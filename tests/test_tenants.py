@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from llr_service.app import App
-from llr_service.keys import hash_key, parse_keys
+from llr_service.http.auth import hash_key, parse_keys
 from llr_service.sessions.config import NAME
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory

@@ -18,13 +18,13 @@ from starlette.types import ASGIApp, Scope
 
 import llr
 from llr_service import openapi
-from llr_service.admission import Sockets
-from llr_service.context import Context
-from llr_service.front import Front
+from llr_service.app_state import AppState
+from llr_service.http.handshake import WebSocketHandshake
+from llr_service.http.middleware import RequestMiddleware
 from llr_service.metrics import Metrics
 from llr_service.problems import MEDIA_TYPE, Problem, pointer
 from llr_service.routes import ROUTERS
-from llr_service.routes.samples import Ingest
+from llr_service.routes.samples import LearnEndpoint
 from llr_service.sessions.committer import Committer
 from llr_service.sessions.heads import Heads
 from llr_service.sessions.hub import Hub
@@ -47,10 +47,10 @@ class App:
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
-        self.context = Context(settings, Metrics(), clock)
+        self.context = AppState(settings, Metrics(), clock)
         self.inner = _fastapi(self.context)
-        outer: ASGIApp = Front(
-            self.inner, Ingest(self.context), Sockets(self.context), self.context
+        outer: ASGIApp = RequestMiddleware(
+            self.inner, LearnEndpoint(self.context), WebSocketHandshake(self.context), self.context
         )
         if settings.cors_origins:
             outer = CORSMiddleware(
@@ -67,7 +67,7 @@ class App:
         await self._outer(scope, receive, send)
 
 
-def _fastapi(context: Context) -> FastAPI:
+def _fastapi(context: AppState) -> FastAPI:
     app = FastAPI(
         title="LLR",
         version=llr.__version__,
@@ -94,7 +94,7 @@ def _fastapi(context: Context) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Make the kernels ready, open the store, serve, finish what is queued, close the store."""
-    context: Context = app.state.context
+    context: AppState = app.state.context
     await asyncio.to_thread(llr.prepare)
     async with AsyncExitStack() as stack:
         named = urls(context.settings.store)
@@ -111,7 +111,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await hub.relearner.close()
 
 
-async def _shard(stack: AsyncExitStack, context: Context, url: str, at: int, places: int) -> Shard:
+async def _shard(stack: AsyncExitStack, context: AppState, url: str, at: int, places: int) -> Shard:
     """A database of the store: open, and to be closed with the stack."""
     store = await asyncio.to_thread(_opened, url, at, places)
     committer, heads = Committer(store, context.metrics), None

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from llr_service.http.responses import Header, error_response
 from llr_service.problems import Problem
-from llr_service.replies import Header, refusal
 
 EVENTS = "llr.events"
 """Where a scope says that its answer is a stream of events, which nobody has to read to its end."""
@@ -173,7 +173,7 @@ class Connection(HttpToolsProtocol):
 
 
 def _answer(problem: Problem, headers: list[Header]) -> bytes:
-    status, own, body = refusal(problem)
+    status, own, body = error_response(problem)
     lines = [b"%b: %b\r\n" % header for header in (*headers, *own, CLOSE)]
     length = b"content-length: %d\r\n\r\n" % len(body)
     return b"".join([STATUS_LINE[status], *lines, length, body])

@@ -15,8 +15,8 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from llr_service import options
-from llr_service.keys import ApiKey, parse_keys
-from llr_service.limits import MIN_RATE
+from llr_service.http.auth import ApiKey, parse_keys
+from llr_service.http.bodies import MIN_RATE
 from llr_service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
 
 _ORIGIN = re.compile(r"\*|https?://[^/\s,]+")

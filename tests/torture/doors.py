@@ -6,10 +6,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from fastapi.routing import iter_route_contexts
-from llr_service.admission import STREAM_ROUTE
 from llr_service.app import App
-from llr_service.front import SAMPLES_ROUTE
-from llr_service.keys import hash_key, parse_keys
+from llr_service.http.auth import hash_key, parse_keys
+from llr_service.http.handshake import STREAM_ROUTE
+from llr_service.http.middleware import SAMPLES_ROUTE
 from llr_service.settings import Settings
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from llr_service.context import Here
+from llr_service.app_state import AppStateDep
 from llr_service.problems import Problem
 from llr_service.sessions.waiting import RETRY
 from llr_service.stores.store import StoreError, StoreFull
@@ -23,7 +23,7 @@ PART = 2**20
     response_class=Response,
     operation_id="takeBackup",
 )
-async def backup(here: Here) -> Response:
+async def backup(here: AppStateDep) -> Response:
     """A copy of the store, an SQLite file; commits wait while it is made, not while it is sent."""
     try:
         copy = await here.sessions.shards.copy()

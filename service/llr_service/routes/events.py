@@ -14,9 +14,9 @@ from fastapi.responses import StreamingResponse
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
-from llr_service import answers
+from llr_service import serializers
+from llr_service.app_state import AppState, AppStateDep, Named
 from llr_service.connection import EVENTS
-from llr_service.context import Context, Here, Named
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.moment import Event, Moment
@@ -36,7 +36,7 @@ Seen = Moment | None
 
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
 async def events(
-    session: Named, here: Here, last_event_id: Annotated[str | None, Header()] = None
+    session: Named, here: AppStateDep, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:
     """The state now and whenever it moves; `id:` is t."""
     if here.streams >= here.settings.max_streams:
@@ -48,7 +48,7 @@ async def events(
 class _Events(StreamingResponse):
     """A stream that counts from when it is let in until it has ended, however it ends."""
 
-    def __init__(self, session: Session, here: Context, seen: Seen) -> None:
+    def __init__(self, session: Session, here: AppState, seen: Seen) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         seat = Seat(session)
         flow = _flow(seat, here, seen)
@@ -69,7 +69,7 @@ class _Events(StreamingResponse):
             self._here.metrics.stream_closed()
 
 
-async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
+async def _flow(seat: Seat, here: AppState, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     session = seat.session
     while not here.draining and (there := await _there(seat, here)) is not False:
@@ -94,7 +94,7 @@ async def _flow(seat: Seat, here: Context, seen: Seen) -> AsyncIterator[bytes]:
         yield b"id:\n\n"
 
 
-async def _there(seat: Seat, here: Context) -> bool | None:
+async def _there(seat: Seat, here: AppState) -> bool | None:
     """Whether the session is there; one moves on to the copy that has become it.
 
     A store that is away is waited for: a browser that is refused would not come back by itself.
@@ -142,7 +142,7 @@ def _told_by_t(session: Session) -> bool:
 
 def _bounded(session: Session) -> dict[str, Any]:
     """The state, without what is as long as there are names."""
-    state = answers.of_state(session, largest)
+    state = serializers.session_state(session, largest)
     start = state["config"]["theta0"]
     if isinstance(start, dict) and len(start) > WHOLE:
         del state["config"]["theta0"]

@@ -5,12 +5,12 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from llr_service import answers
-from llr_service.context import Caller, Here, Named
+from llr_service import serializers
+from llr_service.app_state import AppStateDep, Caller, Named
+from llr_service.http.tenants import claim
 from llr_service.schemas import Fork, SessionState
 from llr_service.sessions.fork import fork_of, secured
 from llr_service.sessions.present import settled, upon
-from llr_service.tenants import claim
 
 log = logging.getLogger("llr_service")
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -19,7 +19,9 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 @router.post(
     "/{name}/fork", status_code=201, response_model=SessionState, operation_id="forkSession"
 )
-async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, response: Response) -> Any:
+async def fork(
+    session: Named, wanted: Fork, here: AppStateDep, caller: Caller, response: Response
+) -> Any:
     """Copy a session under a new name, bit for bit; with changes it restarts from its theta.
 
     With `relearn` it starts from nothing and learns all the samples of the session anew.
@@ -35,4 +37,4 @@ async def fork(session: Named, wanted: Fork, here: Here, caller: Caller, respons
     copy = await here.sessions.restore(wanted.name, config, team, producers, origin)
     log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
     response.headers["ETag"] = f'"{copy.t}"'
-    return answers.of_state(copy)
+    return serializers.session_state(copy)

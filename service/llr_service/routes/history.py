@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from pydantic_core import from_json
 
 from llr import History
-from llr_service import answers
-from llr_service.context import Named
+from llr_service import serializers
+from llr_service.app_state import Named
 from llr_service.problems import Problem
 from llr_service.schemas import Past
 from llr_service.sessions.moments import Passed
@@ -47,7 +47,7 @@ async def history(
         "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
         "coordinates": coordinates if names is None else [names[place] for place in coordinates],
         "shadows": {name: _columns(one, points) for name, one in beside.items()},
-        "drift": answers.drift(team)["at"],
+        "drift": serializers.drift(team)["at"],
         "labels": _labels(session.shelf.passed(points)),
     }
 

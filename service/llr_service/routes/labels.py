@@ -5,11 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from llr_service import answers
+from llr_service import serializers
+from llr_service.app_state import AppStateDep, Name
 from llr_service.codec import Labels, decode_label_lines, decode_labels
-from llr_service.context import Here, Name
 from llr_service.problems import Problem
-from llr_service.routes.asked import asked_of
+from llr_service.routes.params import learn_params
 from llr_service.schemas import Answer
 from llr_service.sessions import late
 from llr_service.sessions.actor import Session
@@ -27,10 +27,10 @@ router = APIRouter(prefix="/v1/sessions", tags=["learning"])
     response_class=Response,
     operation_id="label",
 )
-async def label(name: Name, here: Here, request: Request) -> Response:
+async def label(name: Name, here: AppStateDep, request: Request) -> Response:
     """Late labels, one or many: learn from what was kept with their predictions."""
     session = await here.sessions.get(name)
-    asked = asked_of(request.scope["query_string"], dict(request.scope["headers"]))
+    asked = learn_params(request.scope["query_string"], dict(request.scope["headers"]))
     if asked.ticket is not None:
         detail = "labels are numbered by their ids: leave producer and seq out"
         raise Problem("invalid", detail, [{"parameter": "producer", "detail": detail}])
@@ -39,7 +39,7 @@ async def label(name: Name, here: Here, request: Request) -> Response:
 
     async def learn(session: Session) -> Learnt:
         learnt = await late.label(labels, asked.if_match, asked.predictions, session)
-        here.noted(session, labels.y.size, learnt.accepted)
+        here.record_accepted(session, labels.y.size, learnt.accepted)
         return learnt
 
     try:
@@ -48,7 +48,7 @@ async def label(name: Name, here: Here, request: Request) -> Response:
         for error in problem.errors:
             _place(error, labels)
         raise
-    told = answers.of_learning(session, learnt, asked.theta)
+    told = serializers.learn_response(session, learnt, asked.theta)
     etag = {"ETag": f'"{learnt.team.t}"'}
     return Response(told, headers=etag, media_type="application/json")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llr_service.problems import Problem
-from llr_service.routes.asked import number
+from llr_service.routes.params import number
 from llr_service.routes.samples import DECODERS, JSON, NPY, by_pointer
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Pending, Ticket
@@ -44,7 +44,7 @@ class Message(NamedTuple):
         return cls(body, JSON)
 
 
-class Numbers:
+class SequenceTracker:
     """The numbers of a stream's samples: as a message says, else on from the one before."""
 
     def __init__(self, producer: str | None, seq: int | None) -> None:
@@ -68,7 +68,7 @@ class Numbers:
 
 
 async def begin(
-    message: Message, course: Course, numbers: Numbers, predictions: bool
+    message: Message, course: Course, numbers: SequenceTracker, predictions: bool
 ) -> tuple[Begun, int]:
     """Learn from a message ahead of the store; with how many samples it had.
 

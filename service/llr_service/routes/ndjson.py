@@ -9,13 +9,13 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Scope
 
-from llr_service import answers
+from llr_service import serializers
+from llr_service.app_state import AppState
 from llr_service.codec import Block, LineSplitter, Samples, decode_ndjson
-from llr_service.context import Context
-from llr_service.limits import stream_body
+from llr_service.http.bodies import stream_body
+from llr_service.http.responses import ResponseWriter
 from llr_service.problems import Problem
-from llr_service.replies import Answer
-from llr_service.routes.asked import Asked
+from llr_service.routes.params import LearnParams
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt, Pending, Ticket
 from llr_service.sessions.course import Begun, Course
@@ -30,14 +30,19 @@ AHEAD = 8
 """Blocks of a stream that are learnt before the first of them is durable."""
 
 
-class Streamed:
+class NdjsonEndpoint:
     """Learning from a stream: one answer for all of it, or a line for each block if asked for."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: AppState) -> None:
         self._context = context
 
     async def __call__(
-        self, session: Session, asked: Asked, scope: Scope, receive: Receive, answer: Answer
+        self,
+        session: Session,
+        asked: LearnParams,
+        scope: Scope,
+        receive: Receive,
+        answer: ResponseWriter,
     ) -> None:
         """Learn from the body of a request."""
         if asked.predictions:
@@ -55,10 +60,10 @@ class Streamed:
             last = await course.finish(await course.begin(partial(_nothing, asked)))
         again = progress.accepted == 0 < progress.blocks
         whole = last._replace(accepted=progress.accepted, duplicate=again)
-        await answers.send(answer, session, whole, asked.theta)
+        await serializers.send(answer, session, whole, asked.theta)
 
     async def _acknowledge(
-        self, session: Session, blocks: AsyncIterator[Learnt], theta: bool, send: Answer
+        self, session: Session, blocks: AsyncIterator[Learnt], theta: bool, send: ResponseWriter
     ) -> None:
         """A line for each block as it is committed; a problem ends the answer as its last line."""
         kind = [(b"content-type", NDJSON)]
@@ -69,7 +74,7 @@ class Streamed:
                 if not started:
                     started = True
                     await send(head)
-                line = answers.of_learning(session, learnt, theta) + b"\n"
+                line = serializers.learn_response(session, learnt, theta) + b"\n"
                 await send({"type": "http.response.body", "body": line, "more_body": True})
         except Problem as problem:
             if not started:
@@ -81,7 +86,12 @@ class Streamed:
         await send({"type": "http.response.body", "body": b""})
 
     async def _blocks(
-        self, course: Course, asked: Asked, scope: Scope, receive: Receive, progress: "_Progress"
+        self,
+        course: Course,
+        asked: LearnParams,
+        scope: Scope,
+        receive: Receive,
+        progress: "_Progress",
     ) -> AsyncGenerator[Learnt, None]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
         ahead: asyncio.Queue[Begun | None] = asyncio.Queue(AHEAD)
@@ -104,7 +114,7 @@ class Streamed:
     async def _read(
         self,
         course: Course,
-        asked: Asked,
+        asked: LearnParams,
         scope: Scope,
         receive: Receive,
         ahead: "asyncio.Queue[Begun | None]",
@@ -141,7 +151,7 @@ class Streamed:
                     if len(gathered) >= ENOUGH or not waiting.done():
                         yield bytes(gathered)
                         gathered.clear()
-                chunk = await self._context.unless_draining(waiting)
+                chunk = await self._context.cancel_on_shutdown(waiting)
             finally:
                 await _call_off(waiting)
             ended = chunk is None
@@ -150,8 +160,8 @@ class Streamed:
             yield bytes(gathered)
 
     async def _begin(
-        self, course: Course, block: Block, asked: Asked, ahead: "asyncio.Queue[Begun | None]"
-    ) -> Asked:
+        self, course: Course, block: Block, asked: LearnParams, ahead: "asyncio.Queue[Begun | None]"
+    ) -> LearnParams:
         """Learn from one block; returns what the next one has to ask for."""
         hub, decode = self._context.sessions, partial(_decoded, block)
         samples = await upon(hub, course.session, decode, lambda _: True)
@@ -164,13 +174,13 @@ class Streamed:
             with contextlib.suppress(Problem):  # nobody else knows of it
                 await course.let_go(begun)
             raise
-        self._context.noted(begun.session, samples.n, begun.pending.learnt.accepted)
+        self._context.record_accepted(begun.session, samples.n, begun.pending.learnt.accepted)
         ticket = asked.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
         return asked._replace(ticket=following, if_match=None, admitted=True)
 
 
-async def _learn(samples: Samples, block: Block, asked: Asked, session: Session) -> Pending:
+async def _learn(samples: Samples, block: Block, asked: LearnParams, session: Session) -> Pending:
     """Learn from a block ahead of the store, on one copy of the session."""
     try:
         return await session.begin(samples, asked.ticket, asked.if_match, admitted=asked.admitted)
@@ -178,7 +188,7 @@ async def _learn(samples: Samples, block: Block, asked: Asked, session: Session)
         raise _by_line(problem, block) from None
 
 
-async def _nothing(asked: Asked, session: Session) -> Pending:
+async def _nothing(asked: LearnParams, session: Session) -> Pending:
     """What comes of a body without samples."""
     return await session.begin(Samples.none(), if_match=asked.if_match)
 

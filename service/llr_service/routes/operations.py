@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 
 import llr
-from llr_service.context import Here
+from llr_service.app_state import AppStateDep
 from llr_service.problems import Problem
 from llr_service.stores.places import urls
 
@@ -23,7 +23,7 @@ async def livez() -> dict[str, str]:
 
 
 @router.get("/readyz", operation_id="isReady")
-async def readyz(here: Here) -> dict[str, str]:
+async def readyz(here: AppStateDep) -> dict[str, str]:
     """Whether the store answers."""
     if here.draining:
         raise Problem("unavailable", "the service stops", headers={"Retry-After": "5"})
@@ -32,7 +32,7 @@ async def readyz(here: Here) -> dict[str, str]:
 
 
 @router.get("/version", operation_id="getVersion")
-async def version(here: Here) -> dict[str, str]:
+async def version(here: AppStateDep) -> dict[str, str]:
     """The version, and what an answer of 200 means here."""
     engines = sorted({url.partition(":")[0] for url in urls(here.settings.store)})
     ack = "; or ".join(MEANING.get(engine, "") for engine in engines)
@@ -40,7 +40,7 @@ async def version(here: Here) -> dict[str, str]:
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)
-async def metrics(here: Here) -> Response:
+async def metrics(here: AppStateDep) -> Response:
     """Counters and histograms for Prometheus."""
     body, kind = here.metrics.render()
     return Response(body, headers={"content-type": kind})

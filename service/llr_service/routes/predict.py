@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic_core import to_json
 
 from llr import SampleError
+from llr_service.app_state import AppState, AppStateDep, Caller, Named
 from llr_service.codec import Query, decode_query
-from llr_service.context import Caller, Context, Here, Named
-from llr_service.keys import Role, require
+from llr_service.http.auth import Role, require
 from llr_service.problems import Problem
 from llr_service.schemas import Prediction
 from llr_service.sessions import late
@@ -33,7 +33,7 @@ ALONE = {"/ids/0": "/id", "/x/0": "/x"}
     response_class=Response,
     operation_id="predict",
 )
-async def predict(session: Named, here: Here, caller: Caller, request: Request) -> Response:
+async def predict(session: Named, here: AppStateDep, caller: Caller, request: Request) -> Response:
     """A mean or probability for a row of features, or for many; with an id x is kept."""
     body = await request.body()
     work = (session, body, here.settings.max_dim)
@@ -63,7 +63,7 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int,
     return query, team.t, to_json(members, inf_nan_mode="null")
 
 
-async def _kept(session: Session, here: Context, query: Query, keep: Keep) -> None:
+async def _kept(session: Session, here: AppState, query: Query, keep: Keep) -> None:
     """Keep the rows; what is wrong with one is told by its place in the body."""
 
     async def kept_on(session: Session) -> int:

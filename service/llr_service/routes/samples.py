@@ -11,13 +11,13 @@ from typing import Any
 from pydantic_core import from_json
 from starlette.types import Receive, Scope
 
-from llr_service import answers
+from llr_service import serializers
+from llr_service.app_state import AppState
 from llr_service.codec import Samples, decode_json, decode_npy
-from llr_service.context import Context
+from llr_service.http.responses import SESSION, ResponseWriter
 from llr_service.problems import Problem
-from llr_service.replies import SESSION, Answer
-from llr_service.routes.asked import Asked, asked_of
-from llr_service.routes.ndjson import Streamed
+from llr_service.routes.ndjson import NdjsonEndpoint
+from llr_service.routes.params import LearnParams, learn_params
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
 from llr_service.sessions.present import stored, upon
@@ -28,17 +28,19 @@ Decoder = Callable[[bytes, bool], Samples]
 DECODERS: dict[str, Decoder] = {JSON: decode_json, NPY: decode_npy}
 
 
-class Ingest:
+class LearnEndpoint:
     """The endpoint. One per app."""
 
-    def __init__(self, context: Context) -> None:
-        self._context, self._streamed = context, Streamed(context)
+    def __init__(self, context: AppState) -> None:
+        self._context, self._streamed = context, NdjsonEndpoint(context)
 
-    async def __call__(self, name: str, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def __call__(
+        self, name: str, scope: Scope, receive: Receive, answer: ResponseWriter
+    ) -> None:
         """Learn from the body of a request."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
         kind = kind_of(headers.get(b"content-type", b""))
-        asked = asked_of(scope["query_string"], headers)
+        asked = learn_params(scope["query_string"], headers)
         hub = self._context.sessions
         session = hub.at_hand(name) or await hub.get(name)
         scope[SESSION] = session
@@ -51,16 +53,16 @@ class Ingest:
             body = await room.body(scope, receive)
             learn = partial(self._learn, kind, body, asked)
             learnt = await upon(hub, session, learn, stored)
-        await answers.send(answer, session, learnt, asked.theta)
+        await serializers.send(answer, session, learnt, asked.theta)
 
-    async def _learn(self, kind: str, body: bytes, asked: Asked, session: Session) -> Learnt:
+    async def _learn(self, kind: str, body: bytes, asked: LearnParams, session: Session) -> Learnt:
         """Learn from a whole body on a copy of the session."""
         samples = await in_thread_if_long(body, DECODERS[kind], body, session.features)
         try:
             learnt = await session.learn(samples, asked.ticket, asked.if_match, asked.predictions)
         except Problem as problem:
             raise by_pointer(problem, body, kind) from None
-        self._context.noted(session, samples.n, learnt.accepted)
+        self._context.record_accepted(session, samples.n, learnt.accepted)
         return learnt
 
 

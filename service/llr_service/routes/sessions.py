@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic_core import from_json
 
-from llr_service import answers
-from llr_service.context import Caller, Here, Name, Named
+from llr_service import serializers
+from llr_service.app_state import AppStateDep, Caller, Name, Named
 from llr_service.schemas import ProducerState, SessionPage, SessionState
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.present import as_listed, settled
@@ -19,12 +19,12 @@ UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
 
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
-async def create(name: Name, config: SessionConfig, here: Here, response: Response) -> Any:
+async def create(name: Name, config: SessionConfig, here: AppStateDep, response: Response) -> Any:
     """Create a session. 201 if it is new, 200 if it exists with the same config."""
     session, new = await here.sessions.create(name, config)
     response.status_code = 201 if new else 200
     response.headers["ETag"] = f'"{session.t}"'
-    return answers.of_state(session)
+    return serializers.session_state(session)
 
 
 @router.get(
@@ -34,7 +34,7 @@ async def create(name: Name, config: SessionConfig, here: Here, response: Respon
     operation_id="listSessions",
 )
 async def listed(
-    here: Here,
+    here: AppStateDep,
     caller: Caller,
     limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
     cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
@@ -46,7 +46,7 @@ async def listed(
     sessions = []
     for row, loaded in zip(rows, copies, strict=False):
         if loaded is not None:
-            sessions.append(answers.of_state(loaded, theta=None))
+            sessions.append(serializers.session_state(loaded, theta=None))
         else:
             config = from_json(row.config)
             named = {key: config[key] for key in ("model", "algorithm", "dim")}
@@ -64,7 +64,7 @@ async def listed(
 )
 async def state(
     session: Named,
-    here: Here,
+    here: AppStateDep,
     response: Response,
     producer: Annotated[
         str | None,
@@ -78,10 +78,10 @@ async def state(
         session = await settled(here.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
     response.headers["ETag"] = f'"{session.t}"'
-    return await answers.of_whole_state(session) | asked
+    return await serializers.full_session_state(session) | asked
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")
-async def delete(name: Name, here: Here) -> None:
+async def delete(name: Name, here: AppStateDep) -> None:
     """Delete a session and all that is kept of it."""
     await here.sessions.delete(name)

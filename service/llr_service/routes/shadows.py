@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from llr_service import answers
-from llr_service.context import Here, Named
+from llr_service import serializers
+from llr_service.app_state import AppStateDep, Named
 from llr_service.schemas import Promote, SessionState
 from llr_service.sessions import reshaping
 from llr_service.sessions.actor import Session
@@ -27,28 +27,30 @@ Shadow = Annotated[str, Path(pattern=f"^{SHADOW}$", description="The shadow's na
     operation_id="addShadow",
 )
 async def add(
-    session: Named, shadow: Shadow, config: ShadowConfig, here: Here, response: Response
+    session: Named, shadow: Shadow, config: ShadowConfig, here: AppStateDep, response: Response
 ) -> Any:
     """Add a shadow, from the next sample on. 201 if it is new, 200 if it is there already."""
     done = await _reshaped(here, session, partial(reshaping.add, shadow, config), shadow)
     response.status_code = 201 if done.changed else 200
-    return answers.of_state(done.session)
+    return serializers.session_state(done.session)
 
 
 @router.delete("/{name}/shadows/{shadow}", status_code=204, operation_id="removeShadow")
-async def remove(session: Named, shadow: Shadow, here: Here) -> None:
+async def remove(session: Named, shadow: Shadow, here: AppStateDep) -> None:
     """Remove a shadow and what it has learnt."""
     await _reshaped(here, session, partial(reshaping.remove, shadow), shadow)
 
 
 @router.post("/{name}/promote", response_model=SessionState, operation_id="promoteShadow")
-async def promote(session: Named, wanted: Promote, here: Here) -> Any:
+async def promote(session: Named, wanted: Promote, here: AppStateDep) -> Any:
     """Make a shadow the champion, and the champion a shadow; twice is the same as once."""
     done = await _reshaped(here, session, partial(reshaping.promote, wanted.name), wanted.name)
-    return answers.of_state(done.session)
+    return serializers.session_state(done.session)
 
 
-async def _reshaped(here: Here, session: Session, work: Work[Reshaped], shadow: str) -> Reshaped:
+async def _reshaped(
+    here: AppStateDep, session: Session, work: Work[Reshaped], shadow: str
+) -> Reshaped:
     """The session as it is wanted; what was changed is logged."""
     done = await upon(here.sessions, session, work, stored)
     here.sessions.touched(done.session)

@@ -5,8 +5,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from llr import StateError
-from llr_service import answers
-from llr_service.context import Here, Name, Named
+from llr_service import serializers
+from llr_service.app_state import AppStateDep, Name, Named
 from llr_service.problems import Problem
 from llr_service.schemas import SessionState, Snapshot
 from llr_service.sessions.packing import from_plain, to_plain
@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
-async def out(session: Named, here: Here, response: Response) -> Any:
+async def out(session: Named, here: AppStateDep, response: Response) -> Any:
     """Everything needed to go on elsewhere."""
     session = await settled(here.sessions, session)
     session.turns.check_open()
@@ -38,7 +38,7 @@ async def out(session: Named, here: Here, response: Response) -> Any:
 @router.put(
     "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
 )
-async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
+async def back(name: Name, snapshot: Snapshot, here: AppStateDep) -> Any:
     """Restore a snapshot under a new name; going on from it gives the same numbers."""
     if snapshot.format != FORMAT:
         raise _wrong("/format", f"this service reads format {FORMAT}")
@@ -48,7 +48,7 @@ async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
             raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
     if snapshot.state is None:
         session, _ = await here.sessions.create(name, snapshot.config)
-        return answers.of_state(session)
+        return serializers.session_state(session)
     try:
         team = from_plain(snapshot.state, snapshot.team, snapshot.config.drift)
     except StateError as damage:
@@ -58,7 +58,7 @@ async def back(name: Name, snapshot: Snapshot, here: Here) -> Any:
     if len(snapshot.producers) > here.settings.max_producers:
         raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
     session = await here.sessions.restore(name, snapshot.config, team, snapshot.producers)
-    return answers.of_state(session)
+    return serializers.session_state(session)
 
 
 def _wrong(pointer: str, detail: str) -> Problem:

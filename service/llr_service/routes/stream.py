@@ -13,18 +13,18 @@ from typing import NamedTuple
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
-from llr_service import answers
-from llr_service.context import Context, Room
+from llr_service import serializers
+from llr_service.app_state import AppState, BodyBudget
 from llr_service.problems import Problem
-from llr_service.routes.asked import opened_with
-from llr_service.routes.message import Message, Numbers, begin
-from llr_service.routes.window import Window
+from llr_service.routes.flow_control import FlowControl
+from llr_service.routes.message import Message, SequenceTracker, begin
+from llr_service.routes.params import stream_params
 from llr_service.sessions.actor import Session
 from llr_service.sessions.course import Begun, Course
 
 log = logging.getLogger("llr_service")
 
-HOPELESS = 100
+MAX_CONSECUTIVE_ERRORS = 100
 """Messages refused in a row after which the sender is not listened to any more."""
 GOING_AWAY, FAILED = 1001, 1011
 CODES = {"session-not-found": 4404, "internal": FAILED, "damaged": FAILED}
@@ -35,10 +35,10 @@ WRONG = 1008
 """The code of all other problems: it is the sender's to do better."""
 
 
-class Stream:
+class WebSocketEndpoint:
     """The endpoint. One per app."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: AppState) -> None:
         self._context = context
 
     async def __call__(self, name: str, scope: Scope, receive: Receive, send: Send) -> int | None:
@@ -49,7 +49,7 @@ class Stream:
         try:
             if here.streams > here.settings.max_streams:
                 raise Problem("too-many", "too many open streams")
-            await _Talk(here, name, scope["query_string"], receive, send).run()
+            await _Connection(here, name, scope["query_string"], receive, send).run()
         except OSError:
             return None  # nobody is there any more
         except Problem as why:
@@ -75,26 +75,26 @@ class Stream:
         return code
 
 
-class _Taken(NamedTuple):
+class _InFlight(NamedTuple):
     """A message on its way to its answer."""
 
     outcome: Begun | Problem
-    room: Room
+    room: BodyBudget
     size: int
 
 
-class _Talk:
+class _Connection:
     """One stream: a reader that learns ahead, and a writer that answers."""
 
     def __init__(
-        self, context: Context, name: str, query: bytes, receive: Receive, send: Send
+        self, context: AppState, name: str, query: bytes, receive: Receive, send: Send
     ) -> None:
-        self._asked = opened_with(query)
-        self._numbers = Numbers(self._asked.producer, self._asked.seq)
+        self._asked = stream_params(query)
+        self._numbers = SequenceTracker(self._asked.producer, self._asked.seq)
         self._context, self._name = context, name
         self._receive, self._send = receive, send
-        self._ahead: asyncio.Queue[_Taken | None] = asyncio.Queue()
-        self._window = Window()
+        self._ahead: asyncio.Queue[_InFlight | None] = asyncio.Queue()
+        self._window = FlowControl()
         self._refused = 0
 
     async def run(self) -> None:
@@ -125,30 +125,30 @@ class _Talk:
 
     async def _next(self) -> Message | None:
         """The next message, None when the other side has left. 503 when the service stops."""
-        event = await self._context.unless_draining(self._receive())
+        event = await self._context.cancel_on_shutdown(self._receive())
         return Message.of(event) if event["type"] == "websocket.receive" else None
 
-    async def _begun(self, course: Course, message: Message) -> _Taken:
+    async def _begun(self, course: Course, message: Message) -> _InFlight:
         """A message that was learnt ahead of the store, or refused."""
         with contextlib.ExitStack() as held:
             room = held.enter_context(self._context.room())
-            room.take(len(message.body))
+            room.reserve(len(message.body))
             outcome: Begun | Problem
             size = len(message.body)
             try:
                 predictions = self._asked.predictions
                 outcome, sent = await begin(message, course, self._numbers, predictions)
                 learnt = outcome.pending.learnt
-                self._context.noted(outcome.session, sent, learnt.accepted)
+                self._context.record_accepted(outcome.session, sent, learnt.accepted)
                 size += learnt.team.nbytes
             except Problem as problem:
                 if problem.kind.name in ENDING:
                     raise
                 outcome = problem
             held.pop_all()
-        return _Taken(outcome, room, size)
+        return _InFlight(outcome, room, size)
 
-    async def _answer(self, course: Course, taken: _Taken) -> None:
+    async def _answer(self, course: Course, taken: _InFlight) -> None:
         """Answer a message once it is durable, or say what is wrong with it."""
         outcome, room, _ = taken
         with room:
@@ -157,12 +157,14 @@ class _Talk:
                 status = outcome.kind.status
             else:
                 learnt = await course.finish(outcome)
-                text = answers.of_learning(course.session, learnt, self._asked.theta).decode()
+                text = serializers.learn_response(
+                    course.session, learnt, self._asked.theta
+                ).decode()
                 status, self._refused = 200, 0
         self._context.metrics.message(status)
         await self._send({"type": "websocket.send", "text": text})
-        if self._refused >= HOPELESS:
-            raise Problem("invalid", f"{HOPELESS} messages in a row were refused")
+        if self._refused >= MAX_CONSECUTIVE_ERRORS:
+            raise Problem("invalid", f"{MAX_CONSECUTIVE_ERRORS} messages in a row were refused")
 
     async def _let_go(self, course: Course) -> None:
         """Wait for what nobody is told of any more."""

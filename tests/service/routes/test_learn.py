@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from llr_service import answers
+from llr_service import serializers
 from llr_service.app import App
-from llr_service.keys import parse_keys
+from llr_service.http.auth import parse_keys
 from llr_service.sessions.journal import Journal
 from llr_service.settings import Settings
 from llr_service.stores.store import Conflict, StoreUnavailable
@@ -174,13 +174,13 @@ async def test_an_answer_that_cannot_be_made_is_500_for_one_request_alone(
 ) -> None:
     async with running(App(Settings(store="memory:"))) as http:
         await http.put("/v1/sessions/s", json=SESSIONS["s"])
-        made, left = answers.of_learning, [RuntimeError("a bug")]
+        made, left = serializers.learn_response, [RuntimeError("a bug")]
 
         def broken(*arguments: Any) -> bytes:
             if left:
                 raise left.pop()
             return made(*arguments)
 
-        monkeypatch.setattr(answers, "of_learning", broken)
+        monkeypatch.setattr(serializers, "learn_response", broken)
         assert (await post(http, GOOD)).status_code == 500
         assert (await post(http, GOOD)).json()["t"] == 2

@@ -11,7 +11,7 @@ from llr_service.problems import Problem
 from llr_service.settings import Settings, is_loopback
 
 PROBES = {"/livez", "/readyz"}
-"""Asked by whatever watches the service, under whatever name; they tell nothing."""
+"""LearnParams by whatever watches the service, under whatever name; they tell nothing."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?")
 _MOST = 1000
 

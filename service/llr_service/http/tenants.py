@@ -8,7 +8,7 @@ A name inside a body is its route's to check: `claim` what is made, `reach` what
 
 import re
 
-from llr_service.keys import ApiKey
+from llr_service.http.auth import ApiKey
 from llr_service.problems import Problem
 from llr_service.sessions.loading import not_found
 

@@ -9,7 +9,7 @@ from llr_service.sessions.batch import Ticket
 from llr_service.sessions.producers import MOST_SAMPLES, PRODUCER
 
 
-class Asked(NamedTuple):
+class LearnParams(NamedTuple):
     """What the query and the headers of a request ask for."""
 
     ticket: Ticket | None = None
@@ -19,13 +19,13 @@ class Asked(NamedTuple):
     admitted: bool = False
 
 
-def asked_of(query: bytes, headers: dict[bytes, bytes]) -> Asked:
+def learn_params(query: bytes, headers: dict[bytes, bytes]) -> LearnParams:
     """The query and If-Match, checked."""
     match = headers.get(b"if-match")
     if not query and match is None:
-        return Asked()
+        return LearnParams()
     given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
-    return Asked(
+    return LearnParams(
         _ticket(given),
         _matched(match) if match is not None else None,
         _truth(given, "theta", True),
@@ -33,7 +33,7 @@ def asked_of(query: bytes, headers: dict[bytes, bytes]) -> Asked:
     )
 
 
-class Opened(NamedTuple):
+class StreamParams(NamedTuple):
     """What the query of a WebSocket asks for: `seq` is the number of its first sample."""
 
     producer: str | None
@@ -42,13 +42,13 @@ class Opened(NamedTuple):
     predictions: bool
 
 
-def opened_with(query: bytes) -> Opened:
+def stream_params(query: bytes) -> StreamParams:
     """The query of a WebSocket, checked. With a producer alone every message has its own seq."""
     given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
     producer, seq = given.get("producer"), given.get("seq")
     if producer is None and seq is not None:
         raise _wrong("producer", "producer and seq come together")
-    return Opened(
+    return StreamParams(
         None if producer is None else _producer(producer),
         None if seq is None else number(seq),
         _truth(given, "theta", True),

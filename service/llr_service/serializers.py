@@ -8,7 +8,7 @@ import orjson
 from llr import EtaStatus, NamedLearner
 from llr.eta_status import of as judged
 from llr_service.codec.samples import NAMED
-from llr_service.replies import Answer, Header
+from llr_service.http.responses import Header, ResponseWriter
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
 from llr_service.sessions.learners import AnyLearner
@@ -24,7 +24,7 @@ BEFORE: dict[str, Any] = {
 }
 
 
-def of_learning(session: Session, learnt: Learnt, theta: bool) -> bytes:
+def learn_response(session: Session, learnt: Learnt, theta: bool) -> bytes:
     """The answer to a batch of samples."""
     team = learnt.team
     members = {
@@ -50,12 +50,12 @@ def _of_batch(learnt: Learnt) -> Shown:
     return of_body(learnt.names) if learnt.theta is None else lambda _: learnt.theta
 
 
-async def send(answer: Answer, session: Session, learnt: Learnt, theta: bool) -> None:
-    """Answer a batch of samples."""
-    await answer.whole(200, of_learning(session, learnt, theta), headers_of(learnt))
+async def send(answer: ResponseWriter, session: Session, learnt: Learnt, theta: bool) -> None:
+    """ResponseWriter a batch of samples."""
+    await answer.whole(200, learn_response(session, learnt, theta), headers_of(learnt))
 
 
-def of_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
+def session_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
     """All of a session that a reader wants to see."""
     team = session.published
     config = config_now(session.config, team)
@@ -83,9 +83,9 @@ def of_state(session: Session, theta: Shown | None = everything) -> dict[str, An
     return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
 
 
-async def of_whole_state(session: Session) -> dict[str, Any]:
+async def full_session_state(session: Session) -> dict[str, Any]:
     """The same, with the best fixed loss of the champion whatever it takes, in a thread."""
-    team, state = session.published, of_state(session)
+    team, state = session.published, session_state(session)
     regret = state["regret"]
     if team is not None and regret["ml"] is not None and regret["best_fixed"] is None:
         whole = await asyncio.to_thread(lambda: team.champion.regret)

@@ -14,16 +14,16 @@ from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from llr_service import logs
-from llr_service.context import Context
-from llr_service.front import WS, needed
-from llr_service.hosts import Hosts
-from llr_service.keys import authenticate, require
+from llr_service.app_state import AppState
+from llr_service.http.auth import authenticate, require
+from llr_service.http.hosts import Hosts
+from llr_service.http.middleware import WS, required_role
+from llr_service.http.responses import Header
+from llr_service.http.tenants import confine
 from llr_service.problems import MEDIA_TYPE, Problem
-from llr_service.replies import Header
-from llr_service.routes.stream import Stream
+from llr_service.routes.stream import WebSocketEndpoint
 from llr_service.sessions.config import NAME
 from llr_service.settings import Settings
-from llr_service.tenants import confine
 
 log = logging.getLogger("llr_service")
 
@@ -33,12 +33,12 @@ PROTOCOL, KEY = "llr", "llr.key."
 """What a page offers as protocols: the first is spoken, the second has the page's key after it."""
 
 
-class Sockets:
+class WebSocketHandshake:
     """Lets in whoever may, to the one route that there is."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: AppState) -> None:
         self._settings, self._metrics = context.settings, context.metrics
-        self._stream, self._hosts = Stream(context), Hosts(context.settings)
+        self._stream, self._hosts = WebSocketEndpoint(context), Hosts(context.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one WebSocket."""
@@ -66,7 +66,7 @@ class Sockets:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
             key = authenticate([*scope["headers"], *offered], settings.api_keys)
-            require(key.role, needed(WS, scope["path"]))
+            require(key.role, required_role(WS, scope["path"]))
             confine(key, WS, scope["path"])
         if found is None:
             raise Problem("not-found", f"WebSockets are at {STREAM_ROUTE} only")

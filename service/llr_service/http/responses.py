@@ -13,7 +13,7 @@ ROUTE, SESSION = "llr.route", "llr.session"
 """Where a scope says which route it takes if FastAPI does not know, and which session it found."""
 
 
-class Answer:
+class ResponseWriter:
     """The way back: an ASGI channel that notes the status and adds the request's id.
 
     Attributes:
@@ -44,11 +44,11 @@ class Answer:
         """Send a problem, unless it is too late for one."""
         if self.status:
             return
-        status, headers, body = refusal(problem)
+        status, headers, body = error_response(problem)
         await self.whole(status, body, headers)
 
 
-def refusal(problem: Problem) -> Reply:
+def error_response(problem: Problem) -> Reply:
     """The answer that tells a problem."""
     headers = {"content-type": MEDIA_TYPE} | problem.headers
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]

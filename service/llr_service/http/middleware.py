@@ -13,15 +13,15 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llr_service import logs
-from llr_service.context import Context
+from llr_service.app_state import AppState
 from llr_service.dashboard import ASSETS
-from llr_service.hosts import Hosts
-from llr_service.keys import KEY, Role, authenticate, require
-from llr_service.limits import ClientGone
+from llr_service.http.auth import KEY, Role, authenticate, require
+from llr_service.http.bodies import ClientGone
+from llr_service.http.hosts import Hosts
+from llr_service.http.responses import ROUTE, SESSION, ResponseWriter
+from llr_service.http.tenants import confine
 from llr_service.problems import Problem
-from llr_service.replies import ROUTE, SESSION, Answer
 from llr_service.sessions.config import NAME
-from llr_service.tenants import confine
 
 log = logging.getLogger("llr_service")
 
@@ -45,10 +45,10 @@ ROLES: dict[tuple[str, str], Role] = {
 }
 _COMPILED = [(method, re.compile(path), role) for (method, path), role in ROLES.items()]
 
-Ingest = Callable[[str, Scope, Receive, Answer], Awaitable[None]]
+LearnEndpoint = Callable[[str, Scope, Receive, ResponseWriter], Awaitable[None]]
 
 
-def needed(method: str, path: str) -> Role:
+def required_role(method: str, path: str) -> Role:
     """The role a request needs: reading for GET, what the table says, admin for all the rest."""
     if method in ("GET", "HEAD"):
         return Role.READ
@@ -63,10 +63,12 @@ LABEL_KINDS = ("application/json", "application/x-ndjson")
 """What a body may be, and what one of labels may be."""
 
 
-class Front:
+class RequestMiddleware:
     """Wraps the app; samples go straight to `ingest`, past routers, WebSockets to `sockets`."""
 
-    def __init__(self, app: ASGIApp, ingest: Ingest, sockets: ASGIApp, context: Context) -> None:
+    def __init__(
+        self, app: ASGIApp, ingest: LearnEndpoint, sockets: ASGIApp, context: AppState
+    ) -> None:
         self._app, self._ingest, self._sockets = app, ingest, sockets
         self._context, self._hosts = context, Hosts(context.settings)
         self._settings, self._metrics = context.settings, context.metrics
@@ -79,7 +81,7 @@ class Front:
             return
         started = time.perf_counter()
         request_id = logs.begin_request(scope["headers"])
-        answer = Answer(send, request_id)
+        answer = ResponseWriter(send, request_id)
         try:
             await self._serve(scope, receive, answer)
         except Problem as problem:
@@ -89,12 +91,12 @@ class Front:
         except Exception:
             log.exception("request failed", extra={"path": scope["path"]})
             await answer.problem(Problem("internal", f"see the log for request {request_id}"))
-        self.account(scope, request_id, answer.status, time.perf_counter() - started)
+        self.record(scope, request_id, answer.status, time.perf_counter() - started)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Answer) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: ResponseWriter) -> None:
         method, path = scope["method"], scope["path"]
         samples = SAMPLES.fullmatch(path)
-        self.admit(scope)
+        self.authorize(scope)
         if samples:
             scope[ROUTE] = SAMPLES_ROUTE
             if method != "POST":
@@ -106,13 +108,13 @@ class Front:
         else:
             await self._app(scope, receive, send)
 
-    def admit(self, scope: Scope) -> None:
+    def authorize(self, scope: Scope) -> None:
         """Refuse a request that was sent to another host, or whose key will not do."""
         method, path = scope["method"], scope["path"]
         self._hosts.check(path, scope["headers"])
         if self._settings.api_keys and path not in PUBLIC and not path.startswith("/swagger/"):
             scope[KEY] = key = authenticate(scope["headers"], self._settings.api_keys)
-            require(key.role, needed(method, path))
+            require(key.role, required_role(method, path))
             confine(key, method, path)
 
     async def _serve_body(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,7 +125,7 @@ class Front:
                 raise Problem("unsupported-type", f"send {' or '.join(kinds)}")
             await self._app(scope, _replay(body, receive), send)
 
-    def account(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+    def record(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         """Count a request that was answered, and write its line of the log."""
         matched: Any = scope.get("route")
         route = str(scope.get(ROUTE) or getattr(matched, "path", "unmatched"))

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Self, TypeVar
 from fastapi import Depends, Path, Request
 from starlette.types import Message, Receive, Scope
 
-from llr_service.keys import ANYBODY, KEY, ApiKey
-from llr_service.limits import read_body
+from llr_service.http.auth import ANYBODY, KEY, ApiKey
+from llr_service.http.bodies import read_body
+from llr_service.http.responses import SESSION
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
-from llr_service.replies import SESSION
 from llr_service.sessions.actor import Session
 from llr_service.sessions.config import NAME
 from llr_service.sessions.hub import Hub
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 @dataclass
-class Context:
+class AppState:
     """The parts of a running app.
 
     Attributes:
@@ -54,17 +54,17 @@ class Context:
             raise RuntimeError("the app has not started")
         return self.hub
 
-    def room(self) -> "Room":
-        """Room for one body among all that are being worked on."""
-        return Room(self)
+    def room(self) -> "BodyBudget":
+        """BodyBudget for one body among all that are being worked on."""
+        return BodyBudget(self)
 
-    def noted(self, session: Session, sent: int, accepted: int) -> None:
+    def record_accepted(self, session: Session, sent: int, accepted: int) -> None:
         """So many samples were sent to a session, and so many of them were new."""
         self.sessions.touched(session)
         if accepted < sent:
             self.metrics.duplicate(sent - accepted)
 
-    async def unless_draining(self, waiting_for: Awaitable[R]) -> R:
+    async def cancel_on_shutdown(self, waiting_for: Awaitable[R]) -> R:
         """Wait for something; a 503 ends it when the service is to stop."""
         stops = Problem(
             "unavailable", "the service stops: send again", headers={"Retry-After": "1"}
@@ -91,21 +91,21 @@ class Context:
             reader.cancel()
 
 
-class Room:
-    """Room for one body, taken as it arrives and given back when it is left."""
+class BodyBudget:
+    """BodyBudget for one body, taken as it arrives and given back when it is left."""
 
     __slots__ = ("_context", "_first", "_taken")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: AppState) -> None:
         self._context, self._taken, self._first = context, 0, True
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
+        self.release()
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give back what was taken."""
         self._context.bodies -= self._taken
         self._taken = 0
@@ -121,12 +121,12 @@ class Room:
 
     async def _part(self, receive: Receive) -> Message:
         first, self._first = self._first, False
-        message = await (receive() if first else self._context.unless_draining(receive()))
-        self.take(len(message.get("body", b"")))
+        message = await (receive() if first else self._context.cancel_on_shutdown(receive()))
+        self.reserve(len(message.get("body", b"")))
         return message
 
-    def take(self, size: int) -> None:
-        """Room for so many bytes more; 503 if there is none."""
+    def reserve(self, size: int) -> None:
+        """BodyBudget for so many bytes more; 503 if there is none."""
         if self._context.bodies + size > self._context.settings.max_bodies:
             detail = "too many large bodies at once, send again"
             raise Problem("unavailable", detail, headers={"Retry-After": "1"})
@@ -134,9 +134,9 @@ class Room:
         self._taken += size
 
 
-def of_request(request: Request) -> Context:
+def of_request(request: Request) -> AppState:
     """The context of the app that got this request."""
-    context: Context = request.app.state.context
+    context: AppState = request.app.state.context
     return context
 
 
@@ -147,11 +147,11 @@ def of_caller(request: Request) -> ApiKey:
 
 
 Caller = Annotated[ApiKey, Depends(of_caller)]
-Here = Annotated[Context, Depends(of_request)]
+AppStateDep = Annotated[AppState, Depends(of_request)]
 Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.")]
 
 
-async def session_named(name: Name, here: Here, request: Request) -> Session:
+async def session_named(name: Name, here: AppStateDep, request: Request) -> Session:
     """The session of the path, not older than anything acknowledged before; or a 404."""
     session = await fresh(here.sessions, name)
     request.scope[SESSION] = session

@@ -7,7 +7,7 @@ AHEAD, HEAVY = 64, 4 * 1024**2
 of the states they leave; a single one may be heavier."""
 
 
-class Window:
+class FlowControl:
     """How much is under way."""
 
     def __init__(self) -> None:

@@ -1,0 +1,1 @@
+"""The HTTP layer: middleware, authorization, bodies, responses."""
