@@ -46,15 +46,15 @@ dist: .venv/bin/pip
 
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
 torture: .venv/dev
-	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
+	PYTHONPATH=tests $(BIN)/python -m stress $(TORTURE)
 
 # every history of the protocol of replicas, within bounds
 model: .venv/dev
-	PYTHONPATH=tests $(BIN)/python -m protocol
+	PYTHONPATH=tests $(BIN)/python -m support.protocol
 
 # the Dockerfile's instructions in a scratch folder, where there is no engine to build it
 rehearse: .venv/dev
-	$(BIN)/python tests/rehearsal.py
+	PYTHONPATH=tests $(BIN)/python -m support.rehearsal
 
 # beside what people would use instead, half an hour, to bench/RESULTS.md: BENCH=--quick in five minutes
 bench: .venv/bench

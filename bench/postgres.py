@@ -196,7 +196,7 @@ def _tests() -> Any:
     tests = str(Path(__file__).parents[1] / "tests")
     if tests not in sys.path:
         sys.path.insert(0, tests)
-    return importlib.import_module("postgres")
+    return importlib.import_module("support.postgres")
 
 
 def main() -> None:

@@ -30,3 +30,8 @@ def client(settings: Settings) -> Iterator[TestClient]:
     """An HTTP client of a started app."""
     with TestClient(App(settings), raise_server_exceptions=False) as started:
         yield started
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,7 +1,7 @@
 """`auto` on one page, with a switch for each of its parts, to see what each is worth.
 
 The library has no such switches. This says the same as `llr.auto` for a model of one score, and
-with everything on `tests/test_bench_regret.py` holds it to the library's losses.
+with everything on `tests/project/test_bench_regret.py` holds it to the library's losses.
 """
 
 import math

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.root import ROOT
 
 from scripts import system_programs
 from scripts.system_programs import PROGRAMS, Apt, Missing, Program, install, need
 
-ROOT = Path(__file__).parents[2]
 TESTS = """
 import pytest
 from scripts.system_programs import need

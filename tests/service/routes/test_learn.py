@@ -13,9 +13,8 @@ from llr_service.http.auth import parse_keys
 from llr_service.sessions.journal import Journal
 from llr_service.settings import Settings
 from llr_service.stores.store import Conflict, StoreUnavailable
-from test_hub import Stub, anyio_backend, running, store
+from support.app import Stub, running
 
-__all__ = ["anyio_backend", "store"]
 pytestmark = pytest.mark.anyio
 
 JSON, NPY = "application/json", "application/x-npy"

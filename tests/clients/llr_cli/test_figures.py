@@ -1,0 +1,350 @@
+"""The figures: their data against a learner's, what each panel shows, and the files of a replay."""
+
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from llr_cli.cli import app
+from llr_cli.connection import BadData
+from llr_cli.figures import gallery
+from llr_cli.figures.bent import Bend
+from llr_cli.figures.beside_auto import beside_auto
+from llr_cli.figures.drawing import draw
+from llr_cli.figures.hand_tuned import hand_tuned
+from llr_cli.figures.panels import RED, colour, styled
+from llr_cli.figures.quadratic import quadratic, stability
+from llr_cli.figures.regrets import regrets
+from llr_cli.figures.running_ml import running_ml
+from llr_cli.figures.runs import Run, Runs, fetch
+from llr_cli.figures.step_sizes import step_sizes
+from llr_cli.figures.trajectories import trajectories
+from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
+from llr_cli.replay.feeding import Pace, feed
+from llr_client import Client
+from llr_service.app import App
+from llr_service.settings import Settings
+from matplotlib.figure import Figure
+from rich.console import Console
+from starlette.testclient import TestClient
+from support.flaky import InProcess
+from support.serving import serving
+from typer.testing import CliRunner
+
+import llr
+from llr.streams import STREAMS
+
+MODELS = ("gaussian", "bernoulli", "regression")
+SHORT = 60
+
+
+def learner_of(experiment: Experiment) -> llr.Learner:
+    stream = experiment.source()
+    algorithm = experiment.algorithm if experiment.eta0 else "sg/ag"
+    learner = llr.Learner(
+        stream.model, stream.dim, algorithm, experiment.eta0 or 1e-2, stream.theta0, "exact"
+    )
+    learner.learn(*stream.take(experiment.samples))
+    return learner
+
+
+def run_of(experiment: Experiment) -> Run:
+    """A run as a session would give it, learnt here."""
+    learner = learner_of(experiment)
+    past = learner.history
+    assert past.regret is not None
+    seen = shown(experiment.source(), past.theta)
+    return Run(
+        experiment,
+        past.t,
+        np.asarray(seen),
+        past.log_eta,
+        past.regret,
+        learner.t < experiment.samples,
+    )
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    """Every experiment, and `auto`, in short."""
+    return Runs(run_of(e.of_length(SHORT)) for e in paper(auto=True))
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of figures after a small replay through a real service."""
+    folder = tmp_path_factory.mktemp("figures")
+    with serving(f"sqlite:///{folder / 'llr.db'}") as address:
+        environment = {"LLR_URL": f"http://{address}"}
+        narrow = ["--eta0", "1e-4", "--eta0", "1e1", "--samples", "200"]
+        replayed = CliRunner().invoke(app, ["replay", "all", *narrow], env=environment)
+        assert replayed.exit_code == 0, replayed.output
+        out = folder / "new" / "out"
+        result = CliRunner().invoke(app, ["figures", "--out", str(out)], env=environment)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() == str(out / "index.html")
+    assert "sessions are not there" in result.stderr
+    return out
+
+
+def titles(figure: Figure) -> list[str]:
+    return [axes.get_title() for axes in figure.axes]
+
+
+def curves(figure: Figure, panel: int) -> list[np.ndarray]:
+    """The lines of a panel that are not red and not at its edge."""
+    lines = figure.axes[panel].lines
+    return [
+        np.asarray(line.get_ydata())
+        for line in lines
+        if line.get_gid() is None and line.get_color() != RED
+    ]
+
+
+def red(figure: Figure, panel: int) -> np.ndarray:
+    (line,) = [line for line in figure.axes[panel].lines if line.get_color() == RED]
+    return np.asarray(line.get_ydata())
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        Experiment("gaussian", "sg/ag", 1e-4, 2500),
+        Experiment("regression", "svrg/ag", 1e-4, 1100),
+        Experiment("gaussian", "svrg", 10.0, 400),
+        Experiment("quadratic", "sg/ag", 1e-4, 500),
+    ],
+)
+def test_a_run_is_the_past_of_a_learner_to_the_last_bit(experiment: Experiment) -> None:
+    with (
+        TestClient(App(Settings(store="memory:"))) as service,
+        Client("http://testserver", transport=InProcess(service)) as client,
+    ):
+        feed(client, experiment, Pace(), lambda _: None)
+        run, expected = fetch(client, experiment), run_of(experiment)
+    assert run.diverged == expected.diverged
+    for column in ("t", "shown", "log_eta", "regret"):
+        assert np.array_equal(getattr(run, column), getattr(expected, column)), column
+    assert run.t[-1] == learner_of(experiment).t
+
+
+@pytest.mark.parametrize("stream", MODELS)
+def test_the_red_line_is_the_comparator_of_the_regret(stream: str) -> None:
+    n = 300
+    source = STREAMS[stream](3)
+    learner = llr.Learner(source.model, source.dim, "sg", 1e-3, source.theta0, "exact")
+    samples = source.take(n)
+    learner.learn(*samples)
+    assert learner.regret.ml is not None
+    t = np.arange(n)
+    y = samples[-1]
+    if stream == "regression":  # all of θ is needed for its loss; the figures show one entry
+        from llr_cli.figures.running_ml import least_squares
+
+        theta = least_squares(STREAMS[stream](3), t)
+        losses = 0.5 * (y - np.sum(theta * samples[0], axis=1)) ** 2
+        assert np.allclose(running_ml(stream, 3, t), shown(source, theta))
+    else:
+        theta = running_ml(stream, 3, t)
+        gaussian = 0.5 * (y - theta) ** 2
+        losses = gaussian if stream == "gaussian" else np.logaddexp(0.0, theta) - theta * y
+    assert losses.sum() == pytest.approx(learner.loss.total - learner.regret.ml, rel=1e-6)
+
+
+@pytest.mark.parametrize("of_decades", [trajectories, regrets])
+@pytest.mark.parametrize("stream", MODELS)
+def test_originals_are_above_their_llr_versions_and_every_decade_is_there(
+    runs: Runs, stream: str, of_decades: Callable[[Runs, str], Figure]
+) -> None:
+    figure = of_decades(runs, stream)
+    assert titles(figure) == ["SG", "SVRG", "SG/AG", "SVRG/AG"]
+    assert [len(curves(figure, panel)) for panel in range(4)] == [len(DECADES)] * 4
+    assert len(figure.legends) == 1
+
+
+def test_a_panel_of_trajectories_shows_theta_beside_the_running_ml(runs: Runs) -> None:
+    figure = trajectories(runs, "bernoulli")
+    small = runs.of("bernoulli", "sg/ag", lambda e: e.eta0 == DECADES[0])[0]
+    assert np.array_equal(curves(figure, 2)[-1], small.shown)  # the smallest lies on top
+    assert np.array_equal(red(figure, 2), running_ml("bernoulli", 0, np.arange(SHORT + 1)))
+
+
+def test_a_panel_of_regrets_shows_regret_beside_nothing(runs: Runs) -> None:
+    figure = regrets(runs, "bernoulli")
+    small = runs.of("bernoulli", "svrg", lambda e: e.eta0 == DECADES[0])[0]
+    assert np.array_equal(curves(figure, 1)[-1], small.regret)
+    assert not red(figure, 1).any()
+
+
+def test_log_eta_is_above_the_ascents_it_led_to(runs: Runs) -> None:
+    figure = step_sizes(runs, "bernoulli")
+    smallest = [
+        runs.of("bernoulli", name, lambda e: e.eta0 == DECADES[0])[0]
+        for name in ("sg/ag", "svrg/ag")
+    ]
+    for panel, run in enumerate(smallest):
+        assert np.array_equal(curves(figure, panel)[-1], run.log_eta)
+        assert np.array_equal(curves(figure, panel + 2)[-1], run.shown)
+
+
+def test_the_hand_tuned_step_is_the_one_with_the_least_regret(runs: Runs) -> None:
+    best = runs.best("bernoulli", "svrg")
+    assert best is not None
+    every = runs.of("bernoulli", "svrg")
+    assert len(every) == 19
+    assert best.regret[-1] == min(run.regret[-1] for run in every)
+    figure = hand_tuned(runs, "bernoulli")
+    assert np.array_equal(red(figure, 1), best.shown)
+    poor = [x for x in DECADES if max(x / best.experiment.eta0, best.experiment.eta0 / x) > 9.99]  # type: ignore[operator]
+    assert 0 < len(poor) == len(curves(figure, 1)) < len(DECADES)
+
+
+def test_neither_who_diverged_nor_who_is_behind_is_the_hand_tuned() -> None:
+    good, behind = (run_of(Experiment("gaussian", "svrg", 1e-3, n)) for n in (300, 20))
+    steep = replace(run_of(Experiment("gaussian", "svrg", 10.0, 400)), regret=np.array([-9.0]))
+    assert Runs([steep, good, behind]).best("gaussian", "svrg") is good
+    assert Runs([steep]).best("gaussian", "svrg") is None
+    assert Runs([steep, good, behind]).unfinished() == 1
+
+
+def test_the_quadratic_shows_the_ratio_that_has_to_fall_below_the_stable_one(runs: Runs) -> None:
+    whole = Runs(run_of(e) for e in paper() if e.stream == "quadratic")
+    figure = quadratic(whole)
+    for panel, algorithm in enumerate(("sg/ag", "svrg/ag")):
+        run = whole.of("quadratic", algorithm)[0]
+        f = np.sqrt(run.t + 2.0) * np.log(run.t + 3.0)
+        expected = np.log10(np.exp(run.log_eta) / (2.0 * f))
+        assert stability(run.log_eta, run.t) == pytest.approx(expected)
+        lines = [np.asarray(line.get_ydata()) for line in figure.axes[panel].lines]
+        assert any(np.array_equal(line, stability(run.log_eta, run.t)) for line in lines)
+        assert expected[0] > -8.0 > expected[40]
+
+
+def test_what_runs_away_has_a_bar_above_its_panel_and_a_cross_if_it_diverged() -> None:
+    wild = [run_of(Experiment("gaussian", "svrg", 10.0, 400))]
+    figure = trajectories(Runs(wild), "gaussian")
+    marks = [[line.get_gid() for line in axes.lines if line.get_gid()] for axes in figure.axes]
+    assert marks == [[], ["beyond", "end"], [], []]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"diverged", "beyond the axis"} <= set(words)
+    calm = trajectories(Runs([run_of(Experiment("gaussian", "sg", 1.0, 100))]), "gaussian")
+    assert "diverged" not in [text.get_text() for text in calm.legends[0].get_texts()]
+
+
+def test_an_axis_is_bent_only_where_something_runs_away(runs: Runs) -> None:
+    small = Runs(run for run in runs if (run.experiment.eta0 or 0.0) < 1.0)
+    wild, tame = trajectories(runs, "gaussian"), trajectories(small, "gaussian")
+    assert {axes.get_yscale() for axes in wild.axes} == {"function"}
+    assert {axes.get_yscale() for axes in tame.axes} == {"linear"}
+
+
+def test_a_bent_axis_rises_and_finds_back() -> None:
+    bend = Bend(-1.0, 7.0, 1e4, (0, 2, 4, 6))
+    values = np.array([-1e4, -50.0, -1.0, 0.0, 3.5, 7.0, 7.1, 1e3, 1e4])
+    heights = bend.forward(values)
+    assert (np.diff(heights) > 0.0).all()
+    assert bend.inverse(heights) == pytest.approx(values)
+    assert heights[2:6] == pytest.approx([0.0, 0.125, 0.5625, 1.0])
+
+
+def test_what_stays_beyond_the_axis_is_not_drawn_across_the_panel() -> None:
+    bend = Bend(0.0, 1.0, 10.0, ())
+    inside = bend.inside(np.array([0.5, 1e9, -1e200, 1e300, 0.5, 0.5]))
+    assert np.isnan(inside).tolist() == [False, False, True, False, False, False]
+    assert np.nanmax(np.abs(inside)) <= 100.0
+
+
+def test_colours_differ_in_brightness_so_that_all_eyes_can_tell_them_apart() -> None:
+    brightness = [np.dot(colour(x)[:3], [0.2126, 0.7152, 0.0722]) for x in DECADES]
+    assert (np.diff(brightness) > 0.04).all()
+
+
+def test_there_are_thirteen_of_the_paper_and_one_more_with_auto(runs: Runs) -> None:
+    without = Runs(run for run in runs if run.experiment.algorithm != "auto")
+    possible = [picture for picture in gallery.paper() if picture.is_possible(without)]
+    assert len(possible) == 13
+    assert [picture.name for picture in gallery.paper() if picture.is_possible(runs)] == [
+        *(picture.name for picture in possible),
+        "14-beside-auto",
+    ]
+
+
+def test_auto_is_black_beside_every_decade(runs: Runs) -> None:
+    figure = beside_auto(runs)
+    assert len(figure.axes) == 6
+    for axes in figure.axes:
+        black = [line for line in axes.lines if line.get_color() == "black"]
+        assert len(black) == 1
+    (auto,) = runs.of("bernoulli", "auto")
+    assert np.array_equal(curves(figure, 1)[-1], auto.regret)
+
+
+def test_the_same_runs_give_the_same_files(runs: Runs, tmp_path: Path) -> None:
+    contents = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with styled():
+            gallery.save(step_sizes(runs, "gaussian"), tmp_path / name, "figure")
+        contents.append([path.read_bytes() for path in sorted((tmp_path / name).iterdir())])
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 2
+
+
+def test_a_replay_gives_all_thirteen_as_png_and_svg(drawn: Path) -> None:
+    names = sorted(path.stem for path in drawn.glob("*.png"))
+    assert names == [picture.name for picture in gallery.paper()[:13]]
+    for name in names:
+        png = (drawn / f"{name}.png").read_bytes()
+        assert png.startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", png[16:24])
+        assert width > 1000 < height * 2
+        assert len(png) > 30_000
+        root = ET.parse(drawn / f"{name}.svg").getroot()  # noqa: S314 - it was drawn here
+        assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 50
+
+
+def test_the_page_shows_every_figure_with_its_sentence_and_nothing_from_elsewhere(
+    drawn: Path,
+) -> None:
+    page = (drawn / "index.html").read_text()
+    shown_there = re.findall(r'src="([^"]+)"', page)
+    assert shown_there == sorted(path.name for path in drawn.glob("*.png"))
+    assert sorted(re.findall(r'href="([^"]+)"', page)) == sorted(
+        p.name for p in drawn.glob("*.svg")
+    )
+    for picture in gallery.paper()[:13]:
+        assert picture.see in unescape(page)
+    assert "http" not in page
+
+
+def test_every_figure_says_what_to_see_in_a_sentence() -> None:
+    assert len({picture.see for picture in gallery.paper()}) == 14
+    for picture in gallery.paper():
+        assert picture.see.endswith(".")
+        assert len(picture.see) < 300
+
+
+def test_without_a_replay_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    with serving("memory:") as address:
+        result = CliRunner().invoke(
+            app, ["figures", "--out", str(tmp_path / "out"), "--url", f"http://{address}"]
+        )
+    assert result.exit_code == 1
+    assert "llr replay all" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file is in the way")
+    with (
+        TestClient(App(Settings(store="memory:"))) as service,
+        Client("http://testserver", transport=InProcess(service)) as client,
+    ):
+        feed(client, Experiment("gaussian", "sg", 1e-3, 20), Pace(), lambda _: None)
+        with pytest.raises(BadData, match="cannot be a folder"):
+            draw(client, tmp_path / "out", 0, Console(quiet=True))

@@ -1,0 +1,236 @@
+"""`auto`, held to a plain restatement of itself, to its symmetries, and to hard streams."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from support.auto_reference import LINEAR, LOGISTIC, Auto, Says
+
+import llr
+from llr.models import MODELS
+
+Array = np.ndarray[Any, Any]
+FEATURES = [name for name, model in MODELS.items() if model.features]
+
+
+def auto(model: str, **options: Any) -> llr.Learner:
+    return llr.Learner(model, algorithm="auto", **options)
+
+
+def predicted(learner: llr.Learner, X: Array, y: Array) -> Array:
+    """What the learner says of each row before learning from it."""
+    found = learner.learn(X, y, predictions=True).predictions
+    assert found is not None
+    return found
+
+
+def rows(n: int, dim: int, seed: int) -> tuple[Array, Array, np.random.Generator]:
+    """Features of several scales and offsets, scores, and more randomness."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, dim))
+    s = X @ rng.normal(size=dim)
+    return X * np.logspace(-2, 2, dim) + rng.normal(size=dim), s, rng
+
+
+@pytest.mark.parametrize(("model", "says"), [("linear", LINEAR), ("logistic", LOGISTIC)])
+def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) -> None:
+    X, s, rng = rows(400, 4, 3)
+    s[200:] *= -1.0  # a jump, for the mean to start over
+    y = (
+        s + rng.normal(size=400)
+        if model == "linear"
+        else 1.0 * (rng.random(400) < 1 / (1 + np.exp(-s)))
+    )
+    learner, plain = auto(model, dim=4), Auto(says, 4)
+    found = predicted(learner, X, y)
+    scores = [plain.learn(x, label) for x, label in zip(X, y, strict=True)]
+    expected: list[float] = (
+        scores if model == "linear" else [1 / (1 + math.exp(-one)) for one in scores]
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose([*learner.theta, learner.intercept], plain.theta, rtol=1e-7)
+    assert learner.eta == pytest.approx(plain.eta, rel=1e-8)
+    assert learner.loss.total == pytest.approx(plain.total, rel=1e-10)
+    assert plain.count < 300  # the mean did start over
+
+
+@pytest.mark.parametrize("model", FEATURES)
+def test_predicting_says_what_learning_then_judges(model: str) -> None:
+    X, s, _ = rows(60, 3, 5)
+    options = {"classes": 3} if model == "softmax" else {}
+    y = {
+        "logistic": 1.0 * (s > 0),
+        "softmax": np.digitize(s, [-1.0, 1.0]) * 1.0,
+        "poisson": np.exp(s / 3),
+    }.get(model, s)
+    learner = auto(model, **options)
+    for x, label in zip(X, y, strict=True):
+        before = learner.predict(x)
+        after = predicted(learner, x, label)[0]
+        np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-12)
+
+
+def test_the_prediction_is_theta_times_x_plus_the_intercept_where_bounds_are_far() -> None:
+    X, s, _ = rows(300, 4, 6)
+    learner = auto("linear")
+    learner.learn(X, s + 7.0)
+    assert learner.intercept is not None
+    np.testing.assert_allclose(
+        learner.predict(X[:20]), X[:20] @ learner.theta + learner.intercept, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("model", ["linear", "logistic"])
+def test_a_feature_in_other_units_changes_no_prediction(model: str) -> None:
+    X, s, rng = rows(300, 4, 7)
+    y = s + rng.normal(size=300) if model == "linear" else 1.0 * (s > 0)
+    units = np.array([2.0**40, 2.0**-30, 1.0, 2.0**7])
+    one = predicted(auto(model), X, y)
+    other = predicted(auto(model), X * units, y)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_label_in_other_units_scales_every_prediction() -> None:
+    X, s, rng = rows(300, 4, 8)
+    y = s + rng.normal(size=300)
+    one = predicted(auto("linear"), X, y)
+    other = predicted(auto("linear"), X, y * 2.0**30)
+    np.testing.assert_array_equal(one * 2.0**30, other)
+
+
+def test_an_offset_of_the_features_hardly_matters() -> None:
+    X, s, rng = rows(2000, 4, 9)
+    y = s + rng.normal(size=2000)
+    near, far = auto("linear"), auto("linear")
+    near.learn(X, y)
+    far.learn(X + 1000.0 * X.std(axis=0), y)
+    assert far.loss.total == pytest.approx(near.loss.total, rel=1e-6)
+
+
+def test_eta0_is_not_needed() -> None:
+    X, s, _ = rows(200, 3, 10)
+    thetas = []
+    for eta0 in (1e-10, 1e-3, 1e10):
+        learner = auto("linear", eta0=eta0)
+        learner.learn(X, s)
+        thetas.append(learner.theta.tolist())
+    assert thetas[0] == thetas[1] == thetas[2]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_theta_never_grows_on_the_way_down_a_steep_quadratic(intercept: bool) -> None:
+    stream = llr.streams.quadratic(0)
+    X, y = stream.take(500)
+    learner = auto("linear", theta0=stream.theta0, intercept=intercept)
+    sizes = []
+    for x, label in zip(X, y, strict=True):
+        learner.learn(x, label)
+        sizes.append(abs(float(learner.theta[0])))
+    assert max(sizes) <= 1.0
+    assert abs(float(learner.predict(X[0]))) < 1.0  # it was 10,000
+
+
+def test_the_mean_of_numbers_is_learnt_as_well_as_by_averaging_them() -> None:
+    learner = auto("gaussian", regret="exact")
+    learner.learn(*llr.streams.gaussian(seed=4).take(2500))
+    assert learner.regret.ml is not None
+    assert learner.regret.ml < 3.0
+
+
+@pytest.mark.parametrize("model", ["gaussian", "bernoulli"])
+def test_without_features_theta_is_the_whole_prediction(model: str) -> None:
+    learner = auto(model)
+    learner.learn(getattr(llr.streams, model)(seed=4).take(300)[0])
+    theta = float(learner.theta[0])
+    expected = theta if model == "gaussian" else 1 / (1 + math.exp(-theta))
+    assert float(learner.predict()) == pytest.approx(expected, rel=1e-12)
+    assert learner.intercept is None
+
+
+def test_a_coin_that_changes_sides_is_noticed() -> None:
+    rng = np.random.default_rng(11)
+    y = np.concatenate([rng.random(1500) < 0.1, rng.random(300) < 0.9]).astype(float)
+    learner = auto("bernoulli")
+    learner.learn(y[:1500])
+    assert learner.predict() == pytest.approx(0.1, abs=0.03)
+    learner.learn(y[1500:])
+    assert learner.predict() == pytest.approx(0.9, abs=0.06)
+
+
+def hard(name: str, seed: int) -> tuple[Array, Array]:
+    """A stream of 5,000 × 20 of the kind that ruins a learner."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(5000, 20))
+    y = X @ rng.normal(size=20) + rng.normal(size=5000)
+    if name == "wild labels":
+        y += np.where(rng.random(5000) < 0.01, rng.normal(0.0, 100.0, 5000), 0.0)
+    if name == "other units":
+        X[2500:, ::2] *= 100.0
+    if name == "pure noise":
+        y = rng.normal(size=5000)
+    return X, y
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("name", ["wild labels", "other units", "pure noise"])
+def test_a_hard_stream_costs_hardly_more_than_predicting_nothing(name: str, seed: int) -> None:
+    X, y = hard(name, seed)
+    learner = auto("linear")
+    assert learner.learn(X, y)
+    assert learner.loss.total <= 1.02 * float(0.5 * y @ y)
+
+
+def test_heavy_tails_are_learnt_all_the_same() -> None:
+    rng = np.random.default_rng(23)
+    X = rng.standard_t(2, size=(5000, 20))
+    y = X @ rng.normal(size=20) + rng.normal(size=5000)
+    learner = auto("linear")
+    assert learner.learn(X, y)
+    assert learner.loss.total < 0.05 * float(0.5 * y @ y)
+
+
+def test_a_feature_that_comes_late_is_learnt() -> None:
+    rng = np.random.default_rng(24)
+    X = rng.normal(size=(4000, 3))
+    X[:2000, 0] = 0.0
+    learner = auto("linear")
+    learner.learn(X, X @ [3.0, 1.0, -2.0])
+    np.testing.assert_allclose(learner.theta, [3.0, 1.0, -2.0], atol=0.02)
+
+
+def test_a_constant_feature_and_an_empty_one_do_no_harm() -> None:
+    rng = np.random.default_rng(25)
+    X = np.column_stack([rng.normal(size=500), np.full(500, 1e6), np.zeros(500)])
+    learner = auto("linear")
+    assert learner.learn(X, 2.0 * X[:, 0] + 1.0)
+    assert learner.theta[1:].tolist() == [0.0, 0.0]
+    assert learner.intercept == pytest.approx(1.0, abs=0.05)
+
+
+def test_without_intercept_there_is_none() -> None:
+    X, s, _ = rows(50, 2, 26)
+    learner = auto("linear", intercept=False)
+    learner.learn(X, s)
+    assert learner.intercept is None
+    assert float(learner.predict(np.zeros(2))) == 0.0
+    started = auto("linear", intercept=False, theta0=[3.0, 3.0])
+    started.learn(X, s)
+    assert float(started.predict(np.zeros(2))) == 0.0
+
+
+def test_softmax_has_an_intercept_for_each_class() -> None:
+    rng = np.random.default_rng(27)
+    learner = auto("softmax", classes=3)
+    learner.learn(rng.normal(size=(600, 2)), rng.choice(3, 600, p=[0.7, 0.2, 0.1]).astype(float))
+    assert isinstance(learner.intercept, np.ndarray)
+    assert learner.intercept.shape == (3,)
+    assert learner.predict(np.zeros(2)) == pytest.approx([0.7, 0.2, 0.1], abs=0.06)
+
+
+def test_it_says_when_eta_is_held_at_the_end_of_its_window() -> None:
+    learner = auto("gaussian")
+    assert learner.eta_status.state == "starting"
+    learner.learn(np.arange(300.0))  # never where it was: the longer a step the better
+    assert learner.eta_status.state == "pinned"
+    assert "largest" in learner.eta_status.advice

@@ -1,0 +1,121 @@
+"""Every algorithm on every model against the literal 50-digit reference, from θ_0 ≠ 0."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support import reference
+from support.like_reference import MODELS, assert_like, reference_samples
+from support.samples_of import options_of, samples_of, theta0_of
+
+import llr
+
+STEPS = 200
+LEARNING = [name for name in reference.ALGORITHMS if "/" in name]
+
+
+def assert_like_reference(model: str, algorithm: str, seed: int, **options: Any) -> None:
+    eta0 = 0.002 if "svrg" in algorithm else 0.1
+    assert_like(reference.run, model, algorithm, seed=seed, steps=STEPS, eta0=eta0, **options)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", reference.ALGORITHMS)
+def test_an_algorithm_is_the_papers_to_ten_digits(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_the_exact_hessian_is_proposition_1s(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=2, hessian="exact")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_memory_is_section_4_3s(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=3, memory=True)
+
+
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_memory_can_use_the_difference_of_gradients(algorithm: str) -> None:
+    assert_like_reference("logistic", algorithm, seed=3, memory=True, hessian="difference")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", ["sg/ag", "svrg/ag"])
+def test_the_unbiased_average_divides_only_where_it_is_used(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=4, unbiased=True)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", ["svrg", "svrg/sg", "svrg/ag"])
+def test_a_refreshed_base_point_follows_theta(model: str, algorithm: str) -> None:
+    assert_like_reference(model, algorithm, seed=5, refresh=30)
+
+
+def test_a_callers_own_schedule_damps_theta_and_log_eta() -> None:
+    assert_like_reference("linear", "sg/ag", seed=6, schedule=lambda t: 2.0 + t)
+
+
+@pytest.mark.parametrize("model", ["gaussian", "bernoulli", "linear"])
+def test_regret_is_the_references(model: str) -> None:
+    samples, theta0 = samples_of(model, 7, 60), theta0_of(model, 7)
+    literal = reference_samples(samples)
+    records = reference.run(model, "sg/ag", literal, theta0.tolist(), 0.1)
+    against_ml = reference.regret_ml(model, literal, theta0.tolist(), records)
+    assert against_ml is not None
+    learner = llr.Learner(
+        model, algorithm="sg/ag", eta0=0.1, theta0=theta0, regret="exact", **options_of(model)
+    )
+    for t in range(60):
+        assert learner.learn(*(column[t : t + 1] for column in samples))
+        best = reference.regret_best_fixed(model, literal[: t + 1], records[: t + 1])
+        assert best is not None
+        assert learner.regret.ml == pytest.approx(float(against_ml[t]), rel=1e-8, abs=1e-8)
+        assert learner.regret.best_fixed == pytest.approx(float(best), rel=1e-8, abs=1e-8)
+
+
+def awkward(kind: str, n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Features that make least squares hard."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(n, 3))
+    if kind == "a copy":
+        X[:, 2] = X[:, 0]
+    if kind == "nothing":
+        X[:, 1] = 0.0
+    if kind == "small":
+        X[:, 1:] *= (1e-3, 1e-4)
+    return X, X @ np.array([1.0, -2.0, 3.0]) + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kind", ["plain", "a copy", "nothing", "small"])
+def test_regret_is_exact_on_awkward_features_early_and_late(kind: str) -> None:
+    X, y = awkward(kind, 120)
+    theta0 = np.array([0.5, -0.5, 2.0])
+    learner = llr.Learner("linear", 3, "sg", 0.01, theta0, "exact")
+    literal = reference_samples((X, y))
+    records = reference.run("linear", "sg", literal, theta0.tolist(), 0.01)
+    against_ml = reference.regret_ml("linear", literal, theta0.tolist(), records)
+    assert against_ml is not None
+    for t in range(120):
+        assert learner.learn(X[t], y[t])
+        if t in (0, 1, 2, 3, 10, 119):
+            best = reference.regret_best_fixed("linear", literal[: t + 1], records[: t + 1])
+            assert best is not None
+            assert learner.regret.ml == pytest.approx(float(against_ml[t]), rel=1e-9, abs=1e-9)
+            assert learner.regret.best_fixed == pytest.approx(float(best), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["sg/ag", "svrg/ag"])
+def test_the_quadratic_of_1e8_passes_through_the_references_sizes(algorithm: str) -> None:
+    samples = [([1e4], 0.0)] * 300
+    expected = reference.run("linear", algorithm, samples, [1.0], 1e-4)
+    learner = llr.Learner("linear", 1, algorithm, 1e-4, 1.0)
+    sizes = []
+    for _ in samples:
+        assert learner.learn([1e4], 0.0)
+        sizes.append(abs(float(learner.theta[0])))
+    largest = max(abs(float(record.theta[0])) for record in expected)
+    assert max(sizes) == pytest.approx(largest, rel=1e-9)
+    assert learner.log_eta == pytest.approx(float(expected[-1].log_eta), rel=1e-9)

@@ -1,0 +1,1 @@
+"""What tests share: real servers and programs, references, contracts, and small stand-ins."""

@@ -1,7 +1,0 @@
-"""Whatever is sent, however often and in whatever order, each sample is learnt once."""
-
-from hypothesis import settings
-from torture.retries import Retries, within
-
-TestRetries = Retries.TestCase
-TestRetries.settings = settings(within(15), derandomize=True)
