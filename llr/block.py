@@ -7,6 +7,9 @@ down by another.
 The loop does not look out for infinity and NaN. Every step adds to what was there, so a number of
 the state that stops being finite stays so, or passes it on to θ, and one look at the end of a block
 is enough; what is done about it is `llr.stepper`'s business.
+
+A large block gives up the GIL. A sample alone does not: to get the GIL back from a busy thread in
+the middle of a request takes longer than to learn it.
 """
 
 from collections.abc import Callable
@@ -38,7 +41,10 @@ from llr.schedule import damping
 from llr.slope import Sample, Slope
 from llr.types import Counts, Vector
 from llr.vectors import dot, probe
-from llr.views import shaped
+from llr.views import release_gil, shaped, take_gil
+
+FEW = 4096
+"""Numbers to go through up to which the GIL is kept: a few microseconds."""
 
 LEARN = TRUTH(
     COUNTS,
@@ -66,6 +72,20 @@ PREDICT = NOTHING(
 
 
 @part
+def release(numbers: int) -> int:
+    """Give up the GIL if there are so many numbers to go through; returns what takes it back."""
+    return release_gil() if numbers > FEW else 0
+
+
+@part
+def reacquire(thread: int, result: bool) -> bool:
+    """Take the GIL back if it was given up, and pass on the result."""
+    if thread != 0:
+        take_gil(thread)
+    return result
+
+
+@part
 def settled(model: int, V: Vector, scalars: Vector) -> None:
     """θ is where it belongs after every step."""
 
@@ -86,7 +106,7 @@ def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = s
             leaves the scores of the sample before the step in `slope.s`.
         settle: compiled; (model, V, scalars), called before anybody looks at θ.
     """
-    return kernel(LEARN)(with_parts(_learn, f"learn_{name}", step=step, settle=settle))
+    return kernel(LEARN, long=False)(with_parts(_learn, f"learn_{name}", step=step, settle=settle))
 
 
 def of_score(name: str, score: Callable[..., None]) -> Kernel:
@@ -96,7 +116,7 @@ def of_score(name: str, score: Callable[..., None]) -> Kernel:
         name: a name for it that no other kernel has.
         score: compiled; (V, scalars, x, s), fills the scores s of a sample.
     """
-    return kernel(PREDICT)(with_parts(_predict, f"predict_{name}", score=score))
+    return kernel(PREDICT, long=False)(with_parts(_predict, f"predict_{name}", score=score))
 
 
 def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
@@ -145,8 +165,9 @@ def _learn(
     table V, of `llr.present`, and the columns `shown` go into the history.
     """
     model, p, named, more = choice[MODEL], own[OF_MODEL], starts.size > 0, choice[MORE]
+    thread = release(y.size * (V.size + statistics.size))
     if refused(model, p, y) >= 0:
-        return False
+        return reacquire(thread, False)
     slope = Slope(model, p, S[0], S[1], S[2], S[3], S[4], S[5], S[6], S, room)
     begin, origin, rows, W = 0, 0, X, V
     while begin < y.size:
@@ -182,7 +203,8 @@ def _learn(
     if named:
         W = gathered(V, more, columns[:0], room)
     settle(model, W, scalars)
-    return probe(shaped(V, (V.size,))) + probe(scalars) + probe(statistics) == 0.0
+    finite = probe(shaped(V, (V.size,))) + probe(scalars) + probe(statistics) == 0.0
+    return reacquire(thread, finite)
 
 
 def _predict(
@@ -199,6 +221,7 @@ def _predict(
     out: Vector,
 ) -> None:
     """out[i] = the prediction for row i of X on the natural scale, per score."""
+    thread = release(X.size * out.shape[1])
     s = S[0]
     for i in range(out.shape[0]):
         if starts.size > 0:
@@ -208,6 +231,7 @@ def _predict(
             x, W = X[i], V
         score(W, scalars, x, s)
         models.mean(model, s, p, out[i])
+    reacquire(thread, True)
 
 
 predict = of_score("linear", linear)

@@ -3,7 +3,7 @@
 * a **part** is a scalar formula (a model's loss, a rate's update), compiled strictly;
 * a large part is left **apart** from what calls it, or **woven** into the one place that does;
 * a **loop** runs over the coordinates of a vector and may reorder its sums, so that it is SIMD;
-* a **kernel** is an entry point called from Python: compiled once, kept on disk, free of the GIL;
+* a **kernel** is an entry point called from Python: compiled once and kept on disk;
 * `fold` turns the parts of a registry into one function that picks the k-th of them;
 * `with_parts` makes copies of a formula that differ in the parts they call.
 
@@ -30,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # argument types of kernels: numbers, and C-contiguous aligned arrays to read or to write
 INT, REAL, NOTHING, TRUTH = numba.int64, numba.float64, numba.void, numba.boolean
+PAIR: Any = numba.types.UniTuple(REAL, 2)  # type: ignore[no-untyped-call]
 COUNTS = numba.int64[::1]
 VECTOR, MATRIX, CUBE = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 READ_COUNTS = numba.types.Array(numba.int64, 1, "C", readonly=True)
@@ -127,8 +128,9 @@ def prepare() -> None:
 def kernel(signature: Any, long: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
     """Make an entry point with these argument types.
 
-    It releases the GIL while it runs if it may run for `long`. One that only has a look at numbers
-    does not: to get the GIL back from another thread would take longer than the look.
+    It releases the GIL while it runs if it always runs for `long`. One that only has a look at
+    numbers does not: to get the GIL back from another thread would take longer than the look. The
+    kernels of `llr.block` decide it by the size of the block.
     """
     return lambda entry: Kernel(entry, signature, long)
 

@@ -20,12 +20,10 @@ travelling
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from llr.compiled import COUNTS, MATRIX, PAIR, REAL, kernel
 from llr.config import Config
-from llr.history import used
-from llr.layout import LOG_ETA
-from llr.types import Vector
+from llr.layout import LOG_ETA, POINTS, STRIDE, T
+from llr.types import Counts, Vector
 
 if TYPE_CHECKING:
     from llr.face import Numbers
@@ -58,30 +56,40 @@ def of(config: Config, state: "Numbers | None") -> EtaStatus:
         return EtaStatus(
             "fixed", "eta stays as given; an algorithm with a rate, as sg/ag, learns it"
         )
-    if state is None or state.t < EARLY:
+    t = 0 if state is None else state.t
+    if state is None or t < EARLY:
         return EtaStatus("starting", f"too early to say: ask again after {EARLY} samples")
-    log_eta = float(state.scalars[LOG_ETA])
+    log_eta = state.scalars.item(LOG_ETA)
     if algorithm.bounds is not None:
-        low, high = algorithm.bounds(state.scalars, state.t)
+        low, high = algorithm.bounds(state.scalars, t)
         if min(abs(log_eta - low), abs(log_eta - high)) <= HELD:
             return _pinned(log_eta - low <= HELD)
     start = math.log(config.eta0) if algorithm.starts else None
-    changes = _changes(used(state), state.t, log_eta)
-    if _one_way(changes):
-        return _travelling(float(changes.sum()), log_eta, start)
+    net, squares = _changes(state.history, state.counts, log_eta)
+    if abs(net) > A_FIFTH and abs(net) > ONE_WAY * math.sqrt(squares):
+        return _travelling(net, log_eta, start)
     return _settled(log_eta, start)
 
 
-def _changes(past: Vector, t: int, log_eta: float) -> Vector:
-    """How log η changed over each stretch of the last half of the run."""
-    cuts = np.linspace(t / 2.0, t, STRETCHES + 1)
-    times, values = np.append(past[:, 0], t), np.append(past[:, 1], log_eta)
-    return np.diff(np.interp(cuts, times, values))
+@kernel(PAIR(MATRIX, COUNTS, REAL), long=False)
+def _changes(past: Vector, counts: Counts, log_eta: float) -> tuple[float, float]:
+    """Σδ and Σδ² of the changes of log η over the stretches of the last half of the run.
 
-
-def _one_way(changes: Vector) -> bool:
-    net, size = abs(float(changes.sum())), math.sqrt(float(changes @ changes))
-    return net > A_FIFTH and net > ONE_WAY * size
+    Row i of the past is that of time i·stride; between two rows log η is a straight line.
+    """
+    t, last, stride = float(counts[T]), counts[POINTS] - 1, float(counts[STRIDE])
+    net, squares, before = 0.0, 0.0, 0.0
+    for k in range(STRETCHES + 1):
+        at = 0.5 * t + 0.5 * t * k / STRETCHES
+        i = min(int(at / stride), last)
+        end, until = (past[i + 1, 1], stride) if i < last else (log_eta, t - i * stride)
+        share = (at - i * stride) / until if until > 0.0 else 1.0
+        now = past[i, 1] + share * (end - past[i, 1])
+        if k > 0:
+            net += now - before
+            squares += (now - before) * (now - before)
+        before = now
+    return net, squares
 
 
 def _pinned(low: bool) -> EtaStatus:

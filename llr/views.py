@@ -1,7 +1,8 @@
-"""Two things that numba has no cheap word for: memory in another shape, and memory asked for early.
+"""What numba has no cheap word for: memory in another shape, memory asked for early, and the GIL.
 
 numba's own `reshape` calls a function at every use, as it may have to copy. Here it never has to:
-the memory is contiguous, and as long as the shape says.
+the memory is contiguous, and as long as the shape says. And numba's kernels give up the GIL always
+or never, where it depends on the size of a block whether that pays.
 """
 
 from typing import Any
@@ -60,3 +61,31 @@ shaped = written(_shaped)
 
 ask_for = written(_ask_for)
 """(flat, at): have the cache line with this number of a vector come near, without waiting."""
+
+
+def _released(typing: Any) -> Any:  # noqa: ARG001
+    def build(_context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        kind = code.ir.FunctionType(code.ir.IntType(64), [])
+        return builder.call(_of_python(builder, kind, "PyEval_SaveThread"), arguments)
+
+    return types.int64(), build
+
+
+def _taken_back(typing: Any, thread: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        kind = code.ir.FunctionType(code.ir.VoidType(), [code.ir.IntType(64)])
+        builder.call(_of_python(builder, kind, "PyEval_RestoreThread"), arguments)
+        return context.get_dummy_value()
+
+    return types.void(types.int64), build
+
+
+def _of_python(builder: Any, kind: Any, name: str) -> Any:
+    """A function of Python's C interface; a pointer is as good as an integer of 64 bits."""
+    return code.get_or_insert_function(builder.module, kind, name)
+
+
+release_gil = written(_released)
+"""release_gil() gives the GIL up and returns what `take_gil` needs; nothing may raise between."""
+take_gil = written(_taken_back)
+"""take_gil(thread) takes it back."""

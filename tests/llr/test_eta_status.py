@@ -6,8 +6,10 @@ import pytest
 import llr
 from llr import eta_status
 from llr.config import Config
+from llr.history import used
 from llr.layout import ETA, LOG_ETA, T
 from llr.state import State, initial
+from llr.types import Vector
 
 
 def walked(log_etas: list[float], eta0: float = 1e-3, algorithm: str = "sg/ag") -> str:
@@ -24,6 +26,26 @@ def judged(log_etas: list[float], eta0: float, algorithm: str = "sg/ag") -> llr.
     scalars[LOG_ETA], scalars[ETA] = log_etas[-1], math.exp(log_etas[-1])
     counts[T], counts[1] = len(log_etas) - 1, len(log_etas)
     return eta_status.of(config, State(fresh.vectors, scalars, counts, fresh.statistics, past))
+
+
+def plainly(past: Vector, t: int, log_eta: float) -> tuple[float, float]:
+    """Σδ and Σδ² as one would write them down."""
+    cuts = np.linspace(t / 2.0, t, eta_status.STRETCHES + 1)
+    times, values = np.append(past[:, 0], t), np.append(past[:, 1], log_eta)
+    changes = np.diff(np.interp(cuts, times, values))
+    return float(changes.sum()), float(changes @ changes)
+
+
+@pytest.mark.parametrize("n", [64, 65, 100, 511, 512, 513, 700, 1024, 1025, 5000, 30_000])
+def test_the_changes_are_those_of_the_plain_form(n: int) -> None:
+    (y,) = llr.streams.gaussian(seed=n).take(n)
+    learner = llr.Learner("gaussian", algorithm="sg/ag", eta0=1e-4)
+    assert learner.learn(y)
+    state = learner._state
+    assert state is not None
+    found = eta_status._changes(state.history, state.counts, learner.log_eta)
+    expected = plainly(used(state), learner.t, learner.log_eta)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
 def test_a_fixed_step_says_so() -> None:
