@@ -1,4 +1,4 @@
-"""How fast the learners are: beside one pass, late in a stream, by name, in threads, at start-up.
+"""How fast the learners are: beside one pass, late, by name, in threads, a call, at start-up.
 
     .venv/bin/python -m bench.kernels            the whole table
     .venv/bin/python -m bench.kernels --quick    smaller blocks, fewer rounds
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from typing import NamedTuple
 
 os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")})
@@ -45,6 +46,7 @@ SEED = 1
 DIM = 50
 LATE = 10_000_000
 NOISE = 0.1
+CALLS = 2000  # of what a request needs, in a turn
 BLOCKS = 4  # that each of two learners takes in the race of threads
 FIRST_STEP = f"import llr; llr.Learner('linear', dim={DIM}).learn([[0.5] * {DIM}], [1.0])"
 
@@ -157,6 +159,50 @@ def in_threads(runs: list[Run]) -> Run:
     return run
 
 
+def request_races(scale: Scale) -> list[Race]:
+    """What one request needs, in ns a call: once with full rank, once with a feature always 0."""
+    return [request_race(scale, dim) for dim in (10, DIM)]
+
+
+def request_race(scale: Scale, dim: int) -> Race:
+    X, y = samples(dim, 2000)
+    flat = X.copy()
+    flat[:, 1] = 0.0
+    x, label = X[:1].copy(), y[:1].copy()
+
+    def learnt(rows: Vector) -> llr.Learner:
+        learner = llr.Learner("linear", dim=dim, regret="exact")
+        learning(learner, rows, y)()
+        return learner
+
+    full, short = learnt(X), learnt(flat)
+    calls: dict[str, Callable[[], object]] = {
+        "learn one row": lambda: full.learn(x, label),
+        "predict one row": lambda: full.predict(x),
+        "regret": lambda: full.quick_regret,
+        "regret, a feature always 0": lambda: short.quick_regret,
+        "eta_status": lambda: full.eta_status,
+    }
+
+    def verdict(ns: Times) -> list[Row]:
+        first = ns["learn one row"]
+        others = [name for name in calls if name != "learn one row"]
+        return [
+            plain(f"d={dim}: learn one row, a call", first),
+            *(within(f"d={dim}: {one}", ns[one], "learn one row", first, 1.5) for one in others),
+        ]
+
+    return Race([repeated(name, call) for name, call in calls.items()], scale.rounds, verdict)
+
+
+def repeated(name: str, call: Callable[[], object]) -> Contestant:
+    def run() -> None:
+        for _ in range(CALLS):
+            call()
+
+    return Contestant(name, CALLS, lambda: run)
+
+
 def start(**environment: str) -> None:
     """A new process imports llr and learns one sample."""
     command = [sys.executable, "-c", FIRST_STEP]
@@ -184,6 +230,7 @@ def races(scale: Scale) -> list[Race]:
         sparse.race(scale.wide, scale.rounds, "sg/ag"),
         sparse.race(scale.wide, scale.rounds, "auto"),
         thread_race(scale, X, y),
+        *request_races(scale),
         start_race("new process: import and first step", start, scale.starts, 2.0),
         start_race("the same, nothing compiled yet", start_from_nothing, scale.compiles, 60.0),
     ]
