@@ -9,7 +9,7 @@ no samples, `too-large` (413) for a line beyond the limit.
 from llr_service.codec.json import decode_json, decode_rows
 from llr_service.codec.labels import Labels, decode_label_lines, decode_labels
 from llr_service.codec.lines import Block, LineSplitter
-from llr_service.codec.log import pack_samples, unpack_samples
+from llr_service.codec.log_entry import pack_samples, unpack_samples
 from llr_service.codec.ndjson import decode_ndjson
 from llr_service.codec.npy import decode_npy
 from llr_service.codec.query import Query, decode_query

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from llr import NamedRows
 from llr.types import Vector
-from llr_service.codec.faults import Faults, name_of, shown
+from llr_service.codec.errors import ValidationErrors, name_of, shown
 from llr_service.codec.features import NOT_FINITE, Gathered, inspected
 from llr_service.codec.samples import Samples
 
@@ -31,12 +31,12 @@ class Inspector:
         features: whether the model has features.
 
     Attributes:
-        faults: what was wrong so far.
+        errors: what was wrong so far.
         single: whether a query was one row without its outer list.
     """
 
     def __init__(self, features: bool) -> None:
-        self.faults = Faults()
+        self.errors = ValidationErrors()
         self.single = False
         self._features = features
         self._rows: list[list[float]] = []
@@ -51,7 +51,7 @@ class Inspector:
 
     def matrix(self) -> Vector | NamedRows:
         """The rows that were read, or the Problem with them."""
-        self.faults.settle()
+        self.errors.raise_if_any()
         if self._named:
             return self._named.rows()
         return np.array(self._rows, np.float64).reshape(len(self._rows), self._width)
@@ -67,15 +67,15 @@ class Inspector:
         NaN and infinity are parsed, so that their place can be named. Hidden by a second key of the
         same name they have no place, and are refused all the same.
         """
-        before = len(self.faults)
+        before = len(self.errors)
         try:
             value, strict = _parsed(text)
         except ValueError as error:
-            self.faults.add_unreadable(str(error))
+            self.errors.add_unreadable(str(error))
             return
         inspect(value)
-        if not strict and len(self.faults) == before:
-            self.faults.add("", "holds NaN or infinity")
+        if not strict and len(self.errors) == before:
+            self.errors.add("", "holds NaN or infinity")
 
     def body(self, value: Any) -> None:
         """One sample, a list of samples, or columns."""
@@ -106,9 +106,9 @@ class Inspector:
 
     def _list(self, values: list[Any]) -> None:
         if not values:
-            self.faults.add("", "has no samples")
+            self.errors.add("", "has no samples")
         for i, value in enumerate(values):
-            if self.faults.full:
+            if self.errors.full:
                 return
             self.sample(value, f"/{i}")
 
@@ -116,38 +116,38 @@ class Inspector:
         self._object(value, "", ("x", "y") if self._features else ("y",))
         labels, rows = value["y"], value.get("x", [])
         if not labels:
-            self.faults.add("/y", "has no samples")
+            self.errors.add("/y", "has no samples")
         self._labels = self._numbers(labels, "/y")
         if not self._features or "x" not in value:
             return
         if type(rows) is not list:
-            self.faults.add("/x", f"must be a list of rows, not {name_of(rows)}, as y is a list")
+            self.errors.add("/x", f"must be a list of rows, not {name_of(rows)}, as y is a list")
         elif len(rows) != len(labels):
-            self.faults.add("/y", f"has {len(labels)} labels for the {len(rows)} rows of x")
+            self.errors.add("/y", f"has {len(labels)} labels for the {len(rows)} rows of x")
         else:
             self._table(rows)
 
     def _table(self, rows: list[Any]) -> None:
         for i, row in enumerate(rows):
-            if self.faults.full:
+            if self.errors.full:
                 return
             self._add(row, f"/x/{i}")
 
     def _add(self, value: Any, pointer: str) -> None:
         """A row: a list of numbers, or an object of named features, as the first was."""
         if type(value) is dict and not self._rows:
-            self._named.add(inspected(value, pointer, self.faults))
+            self._named.add(inspected(value, pointer, self.errors))
         elif type(value) is list and not self._named:
             self._rows.append(self._row(value, pointer))
         else:
             wanted = LIST if self._rows else OBJECT if self._named else f"{LIST}, or {OBJECT}"
-            self.faults.add(pointer, f"must be {wanted}, not {name_of(value)}")
+            self.errors.add(pointer, f"must be {wanted}, not {name_of(value)}")
 
     def _row(self, value: list[Any], pointer: str) -> list[float]:
         if not value:
-            self.faults.add(pointer, "has no features")
+            self.errors.add(pointer, "has no features")
         elif self._width not in (0, len(value)):
-            self.faults.add(pointer, f"has {len(value)} features, the first has {self._width}")
+            self.errors.add(pointer, f"has {len(value)} features, the first has {self._width}")
         self._width = self._width or len(value)
         return self._numbers(value, pointer)
 
@@ -156,38 +156,38 @@ class Inspector:
             return values
         numbers: list[float] = []
         for i, value in enumerate(values):
-            if self.faults.full:
+            if self.errors.full:
                 break
             numbers.append(self._number(value, f"{pointer}/{i}"))
         return numbers
 
     def _number(self, value: Any, pointer: str) -> float:
         if type(value) is not float and type(value) is not int:
-            self.faults.add(pointer, f"must be a number, not {name_of(value)}")
+            self.errors.add(pointer, f"must be a number, not {name_of(value)}")
             return 0.0
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            self.faults.add(pointer, NOT_FINITE)
+            self.errors.add(pointer, NOT_FINITE)
         return number
 
     def _object(self, value: Any, pointer: str, keys: Sequence[str]) -> bool:
-        """Whether it is an object. Keys that it lacks or should not have are faults."""
+        """Whether it is an object. Keys that it lacks or should not have are errors."""
         if type(value) is not dict:
             wanted = f"an object with {' and '.join(keys)}" if keys else "an empty object"
-            self.faults.add(pointer, f"must be {wanted}, not {name_of(value)}")
+            self.errors.add(pointer, f"must be {wanted}, not {name_of(value)}")
             return False
         for key in keys:
             if key not in value:
-                self.faults.add(f"{pointer}/{key}", "is missing")
+                self.errors.add(f"{pointer}/{key}", "is missing")
         for key in value:
-            if self.faults.full:
+            if self.errors.full:
                 break
             if key not in keys:
                 no_x = key == "x"
-                self.faults.add(pointer, NO_FEATURES if no_x else f"unknown key {shown(key)}")
+                self.errors.add(pointer, NO_FEATURES if no_x else f"unknown key {shown(key)}")
         return True
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from llr import NamedRows
 from llr.named.features import LONGEST, MOST, refusal
-from llr_service.codec.faults import Faults, name_of, shown
+from llr_service.codec.errors import ValidationErrors, name_of, shown
 from llr_service.codec.quick import DoubtError
 from llr_service.problems import pointer
 
@@ -67,23 +67,23 @@ def plain(rows: Iterable[Any]) -> NamedRows:
     return gathered.rows()
 
 
-def inspected(row: dict[str, Any], place: str, faults: Faults) -> dict[str, float]:
+def inspected(row: dict[str, Any], place: str, errors: ValidationErrors) -> dict[str, float]:
     """One object; what is wrong with it is a fault at its place."""
     if len(row) > MOST:
-        faults.add(place, f"has {len(row)} features, at most {MOST} may be there at once")
+        errors.add(place, f"has {len(row)} features, at most {MOST} may be there at once")
         return {}
     found: dict[str, float] = {}
     for key, value in row.items():
-        if faults.full:
+        if errors.full:
             break
         at = place + pointer(key[:LONGEST])
         name = f"{key}={value}" if type(value) is str else key
         if wrong := refusal(key) or refusal(name):
-            faults.add(place if len(key) > LONGEST else at, f"{shown(name)}: {wrong}")
+            errors.add(place if len(key) > LONGEST else at, f"{shown(name)}: {wrong}")
         elif name in found:
-            faults.add(at, f"is there twice: {shown(name)} is also the name of another feature")
+            errors.add(at, f"is there twice: {shown(name)} is also the name of another feature")
         else:
-            found[name] = 1.0 if type(value) is str else _number(value, at, faults)
+            found[name] = 1.0 if type(value) is str else _number(value, at, errors)
     return found
 
 
@@ -100,15 +100,15 @@ def _one_hot(row: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _number(value: Any, place: str, faults: Faults) -> float:
+def _number(value: Any, place: str, errors: ValidationErrors) -> float:
     if type(value) not in NUMBERS:
         what = f"must be a number, a boolean or a string, not {name_of(value)}"
-        faults.add(place, what)
+        errors.add(place, what)
         return 0.0
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        faults.add(place, NOT_FINITE)
+        errors.add(place, NOT_FINITE)
     return number

@@ -4,8 +4,8 @@ import re
 from typing import Any, NamedTuple
 
 from llr.types import Vector
+from llr_service.codec.errors import name_of
 from llr_service.codec.exact import Inspector
-from llr_service.codec.faults import name_of
 
 ID = re.compile(r"[\x21-\x7e]{1,128}")
 """What an id may be."""
@@ -41,16 +41,16 @@ class LabelInspector(Inspector):
         """One label, or a list of them."""
         self.single = type(value) is not list
         if value == []:
-            self.faults.add("", "has no labels")
+            self.errors.add("", "has no labels")
         for i, each in enumerate([value] if self.single else value):
-            if self.faults.full:
+            if self.errors.full:
                 return
             self.label(each, "" if self.single else f"/{i}")
 
     def label(self, value: Any, pointer: str = "") -> None:
         """One label."""
         if type(value) is dict and "x" in value:
-            self.faults.add(f"{pointer}/x", KEPT_ALREADY)
+            self.errors.add(f"{pointer}/x", KEPT_ALREADY)
         elif self._object(value, pointer, ("id", "y")) and value.keys() == {"id", "y"}:
             self.ids.append(checked_id(self, value["id"], f"{pointer}/id"))
             self._labels.append(self._number(value["y"], f"{pointer}/y"))
@@ -59,10 +59,10 @@ class LabelInspector(Inspector):
 def checked_id(inspector: Inspector, value: Any, pointer: str) -> str:
     """An id; a fault if it is none."""
     if type(value) is not str:
-        inspector.faults.add(pointer, f"must be a string, not {name_of(value)}")
+        inspector.errors.add(pointer, f"must be a string, not {name_of(value)}")
         return ""
     if not ID.fullmatch(value):
-        inspector.faults.add(pointer, "must be 1 to 128 visible ASCII characters")
+        inspector.errors.add(pointer, "must be 1 to 128 visible ASCII characters")
     return value
 
 
@@ -86,13 +86,13 @@ def decode_label_lines(body: bytes) -> Labels:
     """
     inspector, numbers = LabelInspector(), list[int]()
     for number, line in enumerate(body.split(b"\n"), 1):
-        if inspector.faults.full:
+        if inspector.errors.full:
             break
-        inspector.faults.line = number
+        inspector.errors.line = number
         if text := line.strip(BLANK):
             inspector.read(text, inspector.label)
             numbers.append(number)
     if not numbers:
-        inspector.faults.add("", "has no labels")
+        inspector.errors.add("", "has no labels")
     y = inspector.samples().y
     return Labels(inspector.ids, y, False, numbers)

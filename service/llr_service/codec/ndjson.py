@@ -53,9 +53,9 @@ def _as_list(lines: bytes) -> tuple[bytes, int, bool]:
 def _decode_exactly(lines: bytes, first_line: int, features: bool) -> Samples:
     inspector = Inspector(features)
     for number, line in enumerate(lines.split(b"\n"), first_line):
-        if inspector.faults.full:
+        if inspector.errors.full:
             break
-        inspector.faults.line = number
+        inspector.errors.line = number
         if text := line.strip(BLANK):
             inspector.read(text, inspector.sample)
     return inspector.samples()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from llr.types import Array
-from llr_service.codec.faults import MOST, Faults
+from llr_service.codec.errors import MOST, ValidationErrors
 from llr_service.codec.samples import Samples
 from llr_service.problems import Problem
 
@@ -108,8 +108,8 @@ def _check_finite(array: Array) -> None:
     finite = np.isfinite(array)
     if finite.all():
         return
-    faults = Faults()
+    errors = ValidationErrors()
     for i in np.flatnonzero(~finite.all(axis=1))[:MOST]:
         for j in np.flatnonzero(~finite[i])[:MOST]:
-            faults.add(f"/{i}/{j}", "must be finite")
-    faults.settle()
+            errors.add(f"/{i}/{j}", "must be finite")
+    errors.raise_if_any()

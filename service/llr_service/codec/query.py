@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from llr import NamedRows
 from llr.types import Vector
+from llr_service.codec.errors import name_of
 from llr_service.codec.exact import Inspector
-from llr_service.codec.faults import name_of
 from llr_service.codec.json import decode_rows
 from llr_service.codec.labels import checked_id
 
@@ -42,7 +42,7 @@ class QueryInspector(Inspector):
         self.single = self.single if self._features else "ids" not in value
         wanted, other = ("id", "ids") if self.single else ("ids", "id")
         if other in value:
-            self.faults.add(f"/{other}", "one row has an id, a list of rows has ids")
+            self.errors.add(f"/{other}", "one row has an id, a list of rows has ids")
         elif self.single and wanted in value:
             self.ids.append(checked_id(self, value["id"], "/id"))
         elif wanted in value:
@@ -50,12 +50,12 @@ class QueryInspector(Inspector):
 
     def _many(self, ids: Any) -> None:
         if type(ids) is not list:
-            self.faults.add("/ids", f"must be a list of ids, not {name_of(ids)}")
+            self.errors.add("/ids", f"must be a list of ids, not {name_of(ids)}")
         elif not ids or (self._features and len(ids) != self.found):
-            self.faults.add("/ids", f"has {len(ids)} ids, there has to be one a row")
+            self.errors.add("/ids", f"has {len(ids)} ids, there has to be one a row")
         else:
             for i, each in enumerate(ids):
-                if self.faults.full:
+                if self.errors.full:
                     return
                 self.ids.append(checked_id(self, each, f"/ids/{i}"))
 

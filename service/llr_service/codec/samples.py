@@ -7,7 +7,7 @@ import numpy as np
 
 from llr import NamedRows
 from llr.types import Vector
-from llr_service.codec import named_rows
+from llr_service.codec import named
 
 REAL = np.dtype(np.float64)
 NAMED = -1
@@ -37,11 +37,11 @@ class Samples(NamedTuple):
         if len(some) < 2:
             return some[0] if some else cls.none()
         y = np.concatenate([part.y for part in some])
-        named = [part.X for part in some if isinstance(part.X, NamedRows)]
-        if named and len(named) < len(some):
+        by_name = [part.X for part in some if isinstance(part.X, NamedRows)]
+        if by_name and len(by_name) < len(some):
             raise ValueError("some rows are named, others are not")
-        if named:
-            return cls(named_rows.joined(named), y)
+        if by_name:
+            return cls(named.concat(by_name), y)
         plain = [part.X for part in some if isinstance(part.X, np.ndarray)]
         return cls(np.concatenate(plain) if plain else None, y)
 
@@ -66,7 +66,7 @@ class Samples(NamedTuple):
     def nbytes(self) -> int:
         """How many bytes they take."""
         if isinstance(self.X, NamedRows):
-            return self.y.nbytes + named_rows.nbytes(self.X)
+            return self.y.nbytes + named.nbytes(self.X)
         return self.y.nbytes + (0 if self.X is None else self.X.nbytes)
 
     @property
@@ -79,7 +79,7 @@ class Samples(NamedTuple):
         if known == 0:
             return self
         if isinstance(self.X, NamedRows):
-            return Samples(named_rows.between(self.X, known, self.n), self.y[known:])
+            return Samples(named.slice_rows(self.X, known, self.n), self.y[known:])
         return Samples(None if self.X is None else self.X[known:], self.y[known:])
 
 

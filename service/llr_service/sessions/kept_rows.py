@@ -6,7 +6,7 @@ import numpy as np
 
 from llr import NamedRows
 from llr.types import Vector
-from llr_service.codec import Samples, named_rows
+from llr_service.codec import Samples, named
 from llr_service.codec.samples import NAMED
 
 NUMBER = np.dtype("<f8")
@@ -17,14 +17,14 @@ def rows_of(X: Vector | NamedRows | None, n: int) -> list[bytes]:
     if X is None:
         return [b""] * n
     if isinstance(X, NamedRows):
-        return [_odd(named_rows.pack(named_rows.between(X, i, i + 1))) for i in range(n)]
+        return [_odd(named.pack(named.slice_rows(X, i, i + 1))) for i in range(n)]
     return [row.astype(NUMBER, copy=False).tobytes() for row in X]
 
 
 def samples_of(rows: Sequence[bytes], y: Vector) -> Samples:
     """The samples of kept rows, all of one width, and their labels."""
     if width_of(rows[0]) == NAMED:
-        return Samples(named_rows.joined([named_rows.unpack(row)[0] for row in rows]), y)
+        return Samples(named.concat([named.unpack(row)[0] for row in rows]), y)
     numbers = np.frombuffer(b"".join(rows), NUMBER).astype(np.float64)
     return Samples(numbers.reshape(len(rows), -1) if numbers.size else None, y)
 

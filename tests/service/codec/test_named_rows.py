@@ -21,7 +21,7 @@ from llr_service.codec import (
     unpack_samples,
 )
 from llr_service.codec.json import _decode_exactly as decode_json_exactly
-from llr_service.codec.named_rows import between, pack, unpack
+from llr_service.codec.named import pack, slice_rows, unpack
 from llr_service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
 from llr_service.problems import Problem
 from support.plain_json import number, parsed
@@ -275,7 +275,7 @@ def test_what_is_left_after_some_rows_has_its_own_names_only() -> None:
 
 def test_rows_taken_apart_and_joined_are_the_same() -> None:
     assert isinstance(ROWS.X, NamedRows)
-    parts = [Samples(between(ROWS.X, i, i + 1), ROWS.y[i : i + 1]) for i in range(4)]
+    parts = [Samples(slice_rows(ROWS.X, i, i + 1), ROWS.y[i : i + 1]) for i in range(4)]
     assert pack_samples(Samples.joined(parts)) == ENTRY
     with pytest.raises(ValueError, match="named"):
         Samples.joined([ROWS, Samples(np.ones((1, 1)), np.ones(1))])

@@ -6,7 +6,7 @@ from typing import Any
 from llr_service.problems import Problem
 
 MOST = 10
-"""How many faults an answer names."""
+"""How many errors an answer names."""
 
 SHOWN = 40
 """How many characters of a producer's own text an answer repeats."""
@@ -20,8 +20,8 @@ NOT_SAMPLES = {
 """Where the parser gives up on what may be JSON but is no sample, whatever follows."""
 
 
-class Faults:
-    """The first ten faults of a body; the very first decides between 400 and 422.
+class ValidationErrors:
+    """The first ten errors of a body; the very first decides between 400 and 422.
 
     Attributes:
         line: the line that is being read, None for a body that is not read by lines.
@@ -57,7 +57,7 @@ class Faults:
         if not self.full:
             self._errors.append({"line": number, "detail": f"{detail}, at column {column or 0}"})
 
-    def settle(self) -> None:
+    def raise_if_any(self) -> None:
         """Raise the Problem, if anything was wrong."""
         if not self._errors:
             return

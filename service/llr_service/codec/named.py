@@ -22,7 +22,7 @@ def nbytes(rows: NamedRows) -> int:
     return int(fixed + sum(map(len, rows.names)) + each * features)
 
 
-def between(rows: NamedRows, start: int, end: int) -> NamedRows:
+def slice_rows(rows: NamedRows, start: int, end: int) -> NamedRows:
     """Some of the rows, with the names that are in them."""
     first, last = rows.starts[start], rows.starts[end]
     columns = rows.columns[first:last]
@@ -35,7 +35,7 @@ def between(rows: NamedRows, start: int, end: int) -> NamedRows:
     return NamedRows(names, starts, number[columns], rows.values[first:last])
 
 
-def joined(parts: Sequence[NamedRows]) -> NamedRows:
+def concat(parts: Sequence[NamedRows]) -> NamedRows:
     """Rows one after the other."""
     numbers: dict[str, int] = {}
     columns, starts, at = [], [np.zeros(1, np.int64)], 0

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 
 from llr import NamedRows
-from llr_service.codec import named_rows
+from llr_service.codec import named
 from llr_service.codec.samples import Samples
 from llr_service.problems import Problem
 
@@ -29,7 +29,7 @@ def pack_samples(samples: Samples) -> bytes:
     """
     X, y = samples.X, samples.y.astype(WIRE, copy=False).tobytes()
     if isinstance(X, NamedRows):
-        return NAMED + named_rows.pack(X) + y
+        return NAMED + named.pack(X) + y
     head = COUNTS.pack(samples.n, 0 if X is None else X.shape[1])
     features = b"" if X is None else X.astype(WIRE, copy=False).tobytes()
     return head + features + y
@@ -53,7 +53,7 @@ def _unpack_named(blob: bytes) -> Samples:
     if not blob.startswith(NAMED):
         raise _damaged()
     try:
-        X, end = named_rows.unpack(blob, len(NAMED))
+        X, end = named.unpack(blob, len(NAMED))
     except ValueError:
         raise _damaged() from None
     n = X.starts.size - 1
