@@ -1,6 +1,6 @@
 """Samples with named features as arrays: the names there are, and what each sample has of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,9 @@ class NamedRows:
     values: Vector
 
     def __post_init__(self) -> None:
-        for name, kind in (("starts", np.int64), ("columns", np.int64), ("values", np.float64)):
-            object.__setattr__(self, name, _read_only(getattr(self, name), kind))
+        self._set(self.names, self.starts, self.columns, self.values)
+        if len(set(self.names)) != len(self.names):
+            raise ShapeError("a name stands twice in names")
         self._check()
 
     @classmethod
@@ -48,16 +49,30 @@ class NamedRows:
         A boolean is 1 or 0, and a string is one-hot: {"city": "Rome"} is {"city=Rome": 1}. Raises a
         `SampleError` that names the first bad sample, and the feature.
         """
-        places: dict[str, int] = {}
-        starts, columns, values = [0], [], []
+        starts, names, values = [0], list[str](), list[float]()
         for index, sample in enumerate(samples):
             for name, value in features.of(sample, index):
-                columns.append(places.setdefault(name, len(places)))
+                names.append(name)
                 values.append(value)
-            starts.append(len(columns))
-        return cls(
-            list(places), np.array(starts), np.array(columns, np.int64), np.array(values, float)
-        )
+            starts.append(len(names))
+        return cls.from_cells(names, np.array(starts), np.array(values, float))
+
+    @classmethod
+    def from_cells(cls, names: Sequence[str], starts: Counts, values: Vector) -> "NamedRows":
+        """From a name for each value: numbers the names in the order of first appearance.
+
+        >>> NamedRows.from_cells(["b", "a", "b"], np.array([0, 2, 3]), np.ones(3)).names
+        ['b', 'a']
+        """
+        first: dict[str, int] = {}
+        n = len(names)
+        columns = np.fromiter(map(first.setdefault, names, range(n)), np.int64, n)
+        rank = np.empty(n, np.int64)
+        rank[np.fromiter(first.values(), np.int64, len(first))] = np.arange(len(first))
+        rows = cls.__new__(cls)
+        rows._set(list(first), starts, rank[columns], values)
+        rows._check()
+        return rows
 
     @property
     def n(self) -> int:
@@ -88,15 +103,21 @@ class NamedRows:
             self.values[first:],
         )
 
+    def _set(self, names: list[str], starts: Counts, columns: Counts, values: Vector) -> None:
+        """Set the attributes, the arrays in the form that kernels take and read-only."""
+        set_to = object.__setattr__
+        set_to(self, "names", names)
+        set_to(self, "starts", _read_only(starts, np.int64))
+        set_to(self, "columns", _read_only(columns, np.int64))
+        set_to(self, "values", _read_only(values, np.float64))
+
     def _check(self) -> None:
-        """Kernels believe these numbers, so nobody else has to."""
+        """Raise unless kernels can trust these numbers; the names are known to differ."""
         starts, columns = self.starts, self.columns
         if any(array.ndim != 1 for array in (starts, columns, self.values)) or not starts.size:
             raise ShapeError("starts, columns and values must be vectors, starts with one more")
         if starts[0] != 0 or columns.size != self.values.size or starts[-1] != columns.size:
             raise ShapeError("starts must go from 0 to the number of columns and of values")
-        if len(set(self.names)) != len(self.names):
-            raise ShapeError("a name stands twice in names")
         wrong = int(scans.first_unsound(starts, columns, np.full(len(self.names), -1)))
         if wrong >= 0:
             reason = "columns must point into names, each once, new names in the order they come"

@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 import llr
-from llr_service.codec.labels import ID as IDS
+from llr_service.codec.errors import ID as IDS
 from llr_service.problems import KINDS, MEDIA_TYPE
 from llr_service.schemas import Answer, ProblemDocument
 

@@ -1,99 +1,238 @@
 """JSON bodies: one sample, a list of samples, or columns; and the rows to predict for."""
 
-from typing import Any
+import struct
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Annotated, Any, NamedTuple
 
-from pydantic_core import from_json
+import msgspec
+import numpy as np
+from msgspec import UNSET, UnsetType
 
 from llr import NamedRows
-from llr.types import Vector
-from llr_service.codec.exact import Inspector
-from llr_service.codec.features import plain
-from llr_service.codec.quick import DOUBTS, DoubtError, labels_of, many, matrix, one
-from llr_service.codec.samples import Samples
+from llr.types import Array, Vector
+from llr_service.codec import named
+from llr_service.codec.errors import ID, Explainer
+from llr_service.codec.reader import REFUSED, BodyType, Text, check_signs, decode_again
+from llr_service.codec.samples import NOTHING, Samples, samples_in
+
+OPTIONAL: Mapping[str, type[int] | type[float]] = {}
+"""Members that a sample may have beside x and y, all samples of a body or none; columns likewise.
+
+The decoders and `Samples` handle whatever is here: a new one takes a line.
+"""
+
+Row = list[float] | dict[str, float | bool | str]
+Id = Annotated[str, msgspec.Meta(pattern=rf"\A{ID.pattern}\Z")]
+
+
+def _struct(name: str, *fields: tuple[str, Any] | tuple[str, Any, Any]) -> Any:
+    """A type of objects that have these members and no others."""
+    return msgspec.defstruct(name, fields, forbid_unknown_fields=True, gc=False)
+
+
+class SampleSchema:
+    """The types of samples, and how typed values become `Samples`.
+
+    Args:
+        features: whether the model has features.
+        optional: further members and their types.
+    """
+
+    def __init__(
+        self, features: bool, optional: Mapping[str, type[int] | type[float]] = OPTIONAL
+    ) -> None:
+        self.features, self.optional = features, optional
+        x, rows = ([("x", Row)], [("x", list[Row])]) if features else ([], [])
+        one = [(name, each | UnsetType, UNSET) for name, each in optional.items()]
+        many = [(name, list[each] | UnsetType, UNSET) for name, each in optional.items()]  # type: ignore[valid-type]
+        sample = _struct("Sample", *x, ("y", float), *one)
+        self._columns = _struct("Columns", *rows, ("y", list[float]), *many)
+        self.body = BodyType(sample | list[sample], self._columns)  # type: ignore[valid-type]
+        self.line = BodyType(sample)
+
+    def build(self, value: Any, text: bytes) -> Samples:
+        """The samples of a typed value: one sample, a list of them, or columns.
+
+        Raises an error of `REFUSED` if they do not fit together, or if one of their zeros may have
+        been written -0 in the text.
+        """
+        if type(value) is list:
+            return self.build_many(value, text)
+        if type(value) is self._columns:
+            columns = {name: getattr(value, name) for name in self.optional}
+            return self._many(value.x if self.features else [], value.y, columns, text)
+        y, optional = value.y, NOTHING
+        if self.optional:
+            optional = self._optional({name: [getattr(value, name)] for name in self.optional}, 1)
+        if not self.features:
+            return _one([y], text, optional)
+        x = value.x
+        if type(x) is dict:
+            return Samples(named.from_objects([x]), _labels([y], text), optional)
+        if not x:
+            raise ValueError("a row is empty")
+        return _one([*x, y], text, optional)
+
+    def build_many(self, samples: list[Any], text: bytes) -> Samples:
+        """The same for a list of samples."""
+        rows = [sample.x for sample in samples] if self.features else []
+        columns = {name: [getattr(each, name) for each in samples] for name in self.optional}
+        return self._many(rows, [sample.y for sample in samples], columns, text)
+
+    def _many(
+        self, rows: list[Any], labels: list[float], columns: dict[str, Any], text: bytes
+    ) -> Samples:
+        n = len(labels)
+        if not n or len(rows) != (n if self.features else 0):
+            raise ValueError("there is not a row for each label")
+        optional = self._optional(columns, n)
+        if rows and type(rows[0]) is dict:
+            return Samples(_rows(rows, b""), _labels(labels, text), optional)
+        d = len(rows[0]) if rows else 0
+        if rows and not d:
+            raise ValueError("a row is empty")
+        raw = _pack_rows(rows, d) + _packing(n).pack(*labels)
+        check_signs(_no_zeros(np.frombuffer(raw)), text)
+        return samples_in(raw, n, d, optional)
+
+    def _optional(self, columns: dict[str, Any], n: int) -> Mapping[str, Array]:
+        """The optional columns that are there; a ValueError if some samples lack them."""
+        if not columns:
+            return NOTHING
+        found: dict[str, Array] = {}
+        for name, column in columns.items():
+            if column is UNSET or all(value is UNSET for value in column):
+                continue
+            if len(column) != n or any(value is UNSET for value in column):
+                raise ValueError(f"some samples have {name}, others do not")
+            found[name] = np.array(column, self.optional[name])
+        return found
+
+
+SCHEMAS = {features: SampleSchema(features) for features in (True, False)}
 
 
 def decode_json(body: bytes, features: bool) -> Samples:
     """The samples of an `application/json` body.
 
-    >>> decode_json(b'{"x": [1, 2.5], "y": 3}', features=True)
-    Samples(X=array([[1. , 2.5]]), y=array([3.]))
-    >>> decode_json(b'[{"y": 1.5}, {"y": 2}]', features=False)
-    Samples(X=None, y=array([1.5, 2. ]))
+    >>> decode_json(b'{"x": [1, 2.5], "y": 3}', features=True)[:2]
+    (array([[1. , 2.5]]), array([3.]))
+    >>> decode_json(b'[{"y": 1.5}, {"y": 2}]', features=False).y
+    array([1.5, 2. ])
     >>> decode_json(b'{"x": {"age": 30, "city": "Rome"}, "y": 1}', features=True).names
     ['age', 'city=Rome']
     """
+    schema = SCHEMAS[features]
     try:
-        value = from_json(body, allow_inf_nan=False, cache_strings="none")
-        if type(value) is list:
-            return samples_of(value, features, body)
-        return _sample_or_columns(value, features, body)
-    except DOUBTS:
-        return _decode_exactly(body, features)
+        return schema.build(schema.body.decode(body), body)
+    except REFUSED:
+        return _decode_again(body, features)
 
 
-def samples_of(values: list[Any], features: bool, text: bytes) -> Samples:
-    """Parsed samples, if they are plainly right."""
-    if set(map(len, values)) != {2 if features else 1}:
-        raise DoubtError
-    rows = [value["x"] for value in values] if features else []
-    return _many(rows, [value["y"] for value in values], text)
+def _decode_again(body: bytes, features: bool) -> Samples:
+    schema, explainer = SCHEMAS[features], Explainer(features, OPTIONAL)
+
+    def build(values: list[Any]) -> Samples:
+        return schema.build(schema.body.convert(values[0]), b"")
+
+    return decode_again([Text(body)], build, explainer, explainer.body)
 
 
-def _sample_or_columns(value: Any, features: bool, text: bytes) -> Samples:
-    y = value["y"]
-    x = value["x"] if features else []
-    if len(value) != (2 if features else 1):
-        raise DoubtError
-    if type(x) is dict:
-        return Samples(plain([x]), labels_of([y], text))
-    if type(x) is not list or bool(x) != features:
-        raise DoubtError
-    return _many(x, y, text) if type(y) is list else one([*x, y], text)
+class Query(NamedTuple):
+    """What a prediction is asked for.
 
-
-def _many(rows: list[Any], labels: list[Any], text: bytes) -> Samples:
-    """Samples as columns, the rows lists or objects."""
-    if not rows or type(rows[0]) is not dict:
-        return many(rows, labels, text)
-    if len(rows) != len(labels):
-        raise DoubtError
-    return Samples(plain(rows), labels_of(labels, text))
-
-
-def _decode_exactly(body: bytes, features: bool) -> Samples:
-    inspector = Inspector(features)
-    inspector.read(body, inspector.body)
-    return inspector.samples()
-
-
-def decode_rows(body: bytes, features: bool) -> tuple[Vector | NamedRows | None, bool]:
-    """The rows of a predict body, and whether it was a single row without its outer list.
-
-    Models without features have no rows: their body is empty or `{}`.
-
-    >>> decode_rows(b'{"x": [[1, 2], [3, 4]]}', features=True)
-    (array([[1., 2.],
-           [3., 4.]]), False)
-    >>> decode_rows(b"", features=False)
-    (None, True)
+    Attributes:
+        rows: a row each; None for models without features.
+        single: whether it was a single row without its outer list.
+        ids: an id a row, empty if nothing is to be kept.
     """
+
+    rows: Vector | NamedRows | None
+    single: bool
+    ids: list[str]
+
+
+_QueryRow = _struct("QueryRow", ("x", Row), ("id", Id | UnsetType, UNSET))
+_QueryRows = _struct("QueryRows", ("x", list[Row]), ("ids", list[Id] | UnsetType, UNSET))
+_QueryId = _struct("QueryId", ("id", Id | UnsetType, UNSET))
+_QueryIds = _struct("QueryIds", ("ids", list[Id]))
+QUERIES = {True: BodyType(_QueryRow, _QueryRows), False: BodyType(_QueryId, _QueryIds)}
+
+
+def decode_query(body: bytes, features: bool) -> Query:
+    """The rows and ids of a predict body. For models without features it may be empty.
+
+    >>> decode_query(b'{"x": [1, 2], "id": "a"}', features=True)
+    Query(rows=array([[1., 2.]]), single=True, ids=['a'])
+    >>> decode_query(b'{"ids": ["a", "b"]}', features=False)
+    Query(rows=None, single=False, ids=['a', 'b'])
+    """
+    kind = QUERIES[features]
     if not features and not body.strip():
-        return None, True
+        return Query(None, True, [])
     try:
-        value = from_json(body, allow_inf_nan=False, cache_strings="none")
-        x = value["x"]
-        if len(value) != 1 or not features:
-            raise DoubtError
-        if type(x) is dict or type(x[0]) is dict:
-            return plain([x] if type(x) is dict else x), type(x) is dict
-        single = type(x[0]) is not list
-        return matrix([x] if single else x, body), single
-    except DOUBTS:
-        return _decode_rows_exactly(body, features)
+        return _query(kind.decode(body), body)
+    except REFUSED:
+        explainer = Explainer(features)
+        build = partial(_query_of, kind)
+        return decode_again([Text(body)], build, explainer, explainer.query)
 
 
-def _decode_rows_exactly(body: bytes, features: bool) -> tuple[Vector | NamedRows | None, bool]:
-    inspector = Inspector(features)
-    inspector.read(body, inspector.query)
-    rows = inspector.matrix()
-    return (rows, inspector.single) if features else (None, True)
+def _query_of(kind: BodyType, values: list[Any]) -> Query:
+    return _query(kind.convert(values[0]), b"")
+
+
+def _query(value: Any, text: bytes) -> Query:
+    kind = type(value)
+    single = kind in (_QueryRow, _QueryId)
+    ids = ([] if value.id is UNSET else [value.id]) if single else value.ids
+    if kind in (_QueryId, _QueryIds):
+        if not single and not ids:
+            raise ValueError("ids is empty")
+        return Query(None, single, ids)
+    if ids is not UNSET and not single and len(ids) != len(value.x):
+        raise ValueError("there is not an id for each row")
+    rows = _rows([value.x] if single else value.x, text)
+    return Query(rows, single, [] if ids is UNSET else ids)
+
+
+def _rows(rows: list[Any], text: bytes) -> Vector | NamedRows:
+    """Rows without labels: objects, or lists of numbers."""
+    if rows and type(rows[0]) is dict:
+        if not all(type(row) is dict for row in rows):
+            raise ValueError("some rows are objects, others lists")
+        return named.from_objects(rows)
+    d = len(rows[0]) if rows else 0
+    if not d:
+        raise ValueError("a row is empty")
+    numbers = np.frombuffer(_pack_rows(rows, d))
+    check_signs(_no_zeros(numbers), text)
+    return numbers.reshape(len(rows), d)
+
+
+def _one(numbers: list[float], text: bytes, optional: Mapping[str, Array]) -> Samples:
+    """One sample, its features before its label: the hottest path of the service."""
+    check_signs(all(numbers), text)
+    count = len(numbers)
+    return samples_in(_packing(count).pack(*numbers), 1, count - 1, optional)
+
+
+def _labels(labels: list[float], text: bytes) -> Vector:
+    check_signs(all(labels), text)
+    return np.array(labels)
+
+
+def _pack_rows(rows: list[Any], d: int) -> bytes:
+    """Rows of numbers as float64; `struct` refuses an object, and any other number of them."""
+    pack = _packing(d).pack
+    return b"".join([pack(*row) for row in rows])
+
+
+@lru_cache(maxsize=64)
+def _packing(count: int) -> struct.Struct:
+    return struct.Struct(f"{count}d")
+
+
+def _no_zeros(numbers: Vector) -> bool:
+    return bool(np.count_nonzero(numbers) == numbers.size)

@@ -1,17 +1,25 @@
 """Label bodies: one label with its id, a list of them, or one a line."""
 
-import re
 from typing import Any, NamedTuple
 
+import msgspec
+import numpy as np
+
 from llr.types import Vector
-from llr_service.codec.errors import name_of
-from llr_service.codec.exact import Inspector
+from llr_service.codec.errors import Explainer
+from llr_service.codec.json import Id
+from llr_service.codec.ndjson import texts_in
+from llr_service.codec.reader import REFUSED, BodyType, Text, check_signs, decode_again
 
-ID = re.compile(r"[\x21-\x7e]{1,128}")
-"""What an id may be."""
 
-BLANK = b" \t\r"
-KEPT_ALREADY = "x was kept with its prediction: send id and y"
+class Label(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """One label, and the id of the row it is for."""
+
+    id: Id
+    y: float
+
+
+ONE, BODY = BodyType(Label), BodyType(Label | list[Label])
 
 
 class Labels(NamedTuple):
@@ -30,52 +38,17 @@ class Labels(NamedTuple):
     lines: list[int] | None = None
 
 
-class LabelInspector(Inspector):
-    """Reads a body of labels."""
-
-    def __init__(self) -> None:
-        super().__init__(features=False)
-        self.ids: list[str] = []
-
-    def body(self, value: Any) -> None:
-        """One label, or a list of them."""
-        self.single = type(value) is not list
-        if value == []:
-            self.errors.add("", "has no labels")
-        for i, each in enumerate([value] if self.single else value):
-            if self.errors.full:
-                return
-            self.label(each, "" if self.single else f"/{i}")
-
-    def label(self, value: Any, pointer: str = "") -> None:
-        """One label."""
-        if type(value) is dict and "x" in value:
-            self.errors.add(f"{pointer}/x", KEPT_ALREADY)
-        elif self._object(value, pointer, ("id", "y")) and value.keys() == {"id", "y"}:
-            self.ids.append(checked_id(self, value["id"], f"{pointer}/id"))
-            self._labels.append(self._number(value["y"], f"{pointer}/y"))
-
-
-def checked_id(inspector: Inspector, value: Any, pointer: str) -> str:
-    """An id; a fault if it is none."""
-    if type(value) is not str:
-        inspector.errors.add(pointer, f"must be a string, not {name_of(value)}")
-        return ""
-    if not ID.fullmatch(value):
-        inspector.errors.add(pointer, "must be 1 to 128 visible ASCII characters")
-    return value
-
-
 def decode_labels(body: bytes) -> Labels:
     """The labels of an `application/json` body.
 
     >>> decode_labels(b'[{"id": "a", "y": 1}, {"id": "b", "y": 0.5}]')
     Labels(ids=['a', 'b'], y=array([1. , 0.5]), single=False, lines=None)
     """
-    inspector = LabelInspector()
-    inspector.read(body, inspector.body)
-    y = inspector.samples().y
-    return Labels(inspector.ids, y, inspector.single)
+    try:
+        return _build(BODY.decode(body), body)
+    except REFUSED:
+        explainer = Explainer(features=False)
+        return decode_again([Text(body)], _of_value, explainer, explainer.labels)
 
 
 def decode_label_lines(body: bytes) -> Labels:
@@ -84,15 +57,28 @@ def decode_label_lines(body: bytes) -> Labels:
     >>> decode_label_lines(b'{"id": "a", "y": 1}\n\n{"id": "b", "y": 0.5}').lines
     [1, 3]
     """
-    inspector, numbers = LabelInspector(), list[int]()
-    for number, line in enumerate(body.split(b"\n"), 1):
-        if inspector.errors.full:
-            break
-        inspector.errors.line = number
-        if text := line.strip(BLANK):
-            inspector.read(text, inspector.label)
-            numbers.append(number)
-    if not numbers:
-        inspector.errors.add("", "has no labels")
-    y = inspector.samples().y
-    return Labels(inspector.ids, y, False, numbers)
+    texts = texts_in(body, first_line=1)
+    try:
+        labels = _build([ONE.decode(text) for text, _ in texts], body)
+    except REFUSED:
+        explainer = Explainer(features=False)
+        labels = decode_again(texts, _of_values, explainer, explainer.label)
+    return labels._replace(lines=[line for _, line in texts if line])
+
+
+def _of_value(values: list[Any]) -> Labels:
+    return _build(BODY.convert(values[0]), b"")
+
+
+def _of_values(values: list[Any]) -> Labels:
+    return _build([ONE.convert(value) for value in values], b"")
+
+
+def _build(value: Any, text: bytes) -> Labels:
+    """Labels of typed values; a ValueError if there are none, or if a zero may have been -0."""
+    labels = value if type(value) is list else [value]
+    y = [label.y for label in labels]
+    if not y:
+        raise ValueError("has no labels")
+    check_signs(all(y), text)
+    return Labels([label.id for label in labels], np.array(y), type(value) is not list)

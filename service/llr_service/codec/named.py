@@ -1,7 +1,13 @@
-"""Rows of named features: taken apart, joined, and as bytes, each name once."""
+"""Rows of named features: from objects, sliced, concatenated, and as bytes, each name once.
+
+A number is a feature's value, true and false are 1 and 0, and a string makes a feature of its own:
+`{"city": "Rome"}` is 1 under `city=Rome`. A name that is not there counts 0.
+"""
 
 import struct
 from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +18,38 @@ COUNTS = struct.Struct("<4I")
 """How many rows, names, features in all rows, and bytes of the names."""
 
 REAL, SIZE, LENGTH = np.dtype("<f8"), np.dtype("<u4"), np.dtype("<u2")
+
+
+def from_objects(objects: Sequence[dict[str, Any]]) -> NamedRows:
+    """The rows of typed objects: values are finite numbers, booleans or strings.
+
+    Raises ValueError for what cannot be a row. A zero loses its sign: it is as if its name were
+    not there.
+
+    >>> from_objects([{"age": 31, "city": "Rome"}, {"new": True}]).names
+    ['age', 'city=Rome', 'new']
+    """
+    names = list(chain.from_iterable(objects))
+    values = list(chain.from_iterable(map(dict.values, objects)))
+    try:
+        numbers = _packed(values)
+    except struct.error:  # there are strings
+        names, numbers = _one_hot(names, values)
+    starts = np.fromiter(accumulate(map(len, objects), initial=0), np.int64, len(objects) + 1)
+    return NamedRows.from_cells(names, starts, np.frombuffer(numbers) + 0.0)
+
+
+def _one_hot(names: list[str], values: list[Any]) -> tuple[list[str], bytes]:
+    """The names and numbers with a feature of its own for each string."""
+    if "" in names:
+        raise ValueError("a name is empty")
+    cells = list(zip(names, values, strict=True))
+    of_strings = [f"{name}={value}" if type(value) is str else name for name, value in cells]
+    return of_strings, _packed([1.0 if type(value) is str else value for value in values])
+
+
+def _packed(values: Sequence[float]) -> bytes:
+    return struct.pack(f"{len(values)}d", *values)
 
 
 def nbytes(rows: NamedRows) -> int:

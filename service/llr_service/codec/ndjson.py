@@ -1,15 +1,101 @@
-"""NDJSON bodies: a sample per line, read a block of lines at a time."""
+"""NDJSON bodies: cut into blocks of whole lines, which are decoded line by line."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic_core import from_json
 
-from llr_service.codec.exact import Inspector
-from llr_service.codec.json import samples_of
-from llr_service.codec.quick import DOUBTS, DoubtError
+from llr_service.codec.errors import Explainer
+from llr_service.codec.json import OPTIONAL, SCHEMAS
+from llr_service.codec.reader import REFUSED, Text, decode_again
 from llr_service.codec.samples import Samples
+from llr_service.problems import Problem
 
-NEWLINE, BRACE = b"\n{"
 BLANK = b" \t\r"
+
+
+class Block(NamedTuple):
+    """Whole lines, and the number of the first in its body, from 1."""
+
+    lines: bytes
+    first_line: int
+
+    def pieces(self, size: int) -> Iterator["Block"]:
+        """The same lines in blocks of about so many bytes, each of one line at least."""
+        start, line = 0, self.first_line
+        while start < len(self.lines):
+            end = self.lines.find(b"\n", start + size - 1) + 1 or len(self.lines)
+            yield Block(self.lines[start:end], line)
+            line += self.lines.count(b"\n", start, end)
+            start = end
+
+
+class LineSplitter:
+    r"""Cuts a body into blocks of whole lines, holding no more than one line and one chunk.
+
+    Where the chunks are cut changes neither the lines nor which of them is refused.
+
+    Args:
+        max_block: bytes of a block, at most.
+        max_line: bytes of a line with its line break, at most; no more than max_block.
+
+    >>> splitter = LineSplitter(max_block=1024, max_line=1024)
+    >>> list(splitter.feed(b'{"y": 1}\n{"y"'))
+    [Block(lines=b'{"y": 1}\n', first_line=1)]
+    >>> list(splitter.feed(b': 2}')), list(splitter.flush())
+    ([], [Block(lines=b'{"y": 2}', first_line=2)])
+    """
+
+    def __init__(self, max_block: int = 1 << 20, max_line: int = 1 << 20) -> None:
+        if not 0 < max_line <= max_block:
+            raise ValueError("a block has room for one line at least")
+        self._max_block = max_block
+        self._max_line = max_line
+        self._pending = bytearray()
+        self._line = 1
+
+    def feed(self, chunk: bytes) -> Iterator[Block]:
+        """The blocks that this chunk completes; to be taken to the end before the next chunk."""
+        whole = chunk.rfind(b"\n") + 1
+        if whole:
+            lines = bytes(self._pending) + chunk[:whole]
+            self._pending.clear()
+            yield from self._blocks(lines)
+        self._pending += chunk[whole:]
+        if len(self._pending) > self._max_line:
+            raise self._too_long()
+
+    def flush(self) -> Iterator[Block]:
+        """The last line, if the body did not end with a line break."""
+        if self._pending:
+            yield Block(bytes(self._pending), self._line)
+        self._pending.clear()
+
+    def _blocks(self, lines: bytes) -> Iterator[Block]:
+        start = 0
+        while start < len(lines):
+            end = self._end(lines, start)
+            if end == start:
+                raise self._too_long()
+            block = Block(lines[start:end], self._line)
+            self._line += block.lines.count(b"\n")
+            start = end
+            yield block
+
+    def _end(self, lines: bytes, start: int) -> int:
+        """Where the block from here ends: before a line that is too long or has no more room."""
+        end = start
+        while True:
+            room = min(end + self._max_line, start + self._max_block)
+            after = lines.rfind(b"\n", end, room) + 1
+            if not after:
+                return end
+            end = after
+
+    def _too_long(self) -> Problem:
+        detail = f"longer than {self._max_line} bytes: send it as application/x-npy"
+        place = {"line": self._line, "detail": detail}
+        return Problem("too-large", f"line {self._line}: {detail}", [place])
 
 
 def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
@@ -20,42 +106,28 @@ def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
     >>> decode_ndjson(b'{"y": 1}\n\n{"y": 2}\n', first_line=1, features=False).y
     array([1., 2.])
     """
+    schema = SCHEMAS[features]
+    decode = schema.line.decode
     try:
-        text, count, named = _as_list(lines)
-        values = from_json(text, allow_inf_nan=False, cache_strings="none")
-        if len(values) != count or named != (features and type(values[0]["x"]) is dict):
-            raise DoubtError
-        return samples_of(values, features, text)
-    except DOUBTS:
-        return _decode_exactly(lines, first_line, features)
+        samples = [decode(line) for line in lines.split(b"\n") if line]
+        return schema.build_many(samples, lines)
+    except REFUSED:
+        return _decode_again(lines, first_line, features)
 
 
-def _as_list(lines: bytes) -> tuple[bytes, int, bool]:
-    """The block as one JSON list, its number of lines, and whether each x is to be an object.
-
-    Each line starts with its only {, or its only one beside that of x.
-
-    If such a list of n lines parses to n objects, each of the n braces opens one of them: none is
-    in a string or in another object, so no object reaches into the next line, and a line with
-    anything beside its object would have given the list another member. Where each x is an object
-    too there are 2n of them, and the one that starts a line, after a comma, is not that of an x.
-    """
-    block = lines.removesuffix(b"\n")
-    codes = np.frombuffer(block, np.uint8)
-    starts = np.flatnonzero(codes[:-1] == NEWLINE) + 1
-    count = starts.size + 1
-    braces = np.count_nonzero(codes == BRACE)
-    if braces not in (count, 2 * count) or not (codes[starts] == BRACE).all():
-        raise DoubtError
-    return b"[" + block.replace(b"\n", b",") + b"]", count, bool(braces > count)
+def texts_in(lines: bytes, first_line: int) -> list[Text]:
+    """The lines that are not blank, with their numbers."""
+    numbered = enumerate(lines.split(b"\n"), first_line)
+    return [Text(text, number) for number, line in numbered if (text := line.strip(BLANK))]
 
 
-def _decode_exactly(lines: bytes, first_line: int, features: bool) -> Samples:
-    inspector = Inspector(features)
-    for number, line in enumerate(lines.split(b"\n"), first_line):
-        if inspector.errors.full:
-            break
-        inspector.errors.line = number
-        if text := line.strip(BLANK):
-            inspector.read(text, inspector.sample)
-    return inspector.samples()
+def _decode_again(lines: bytes, first_line: int, features: bool) -> Samples:
+    schema, explainer = SCHEMAS[features], Explainer(features, OPTIONAL)
+    texts = texts_in(lines, first_line)
+    if not texts:
+        return Samples(np.empty((0, 0)) if features else None, np.empty(0))
+
+    def build(values: list[Any]) -> Samples:
+        return schema.build_many([schema.line.convert(value) for value in values], b"")
+
+    return decode_again(texts, build, explainer, explainer.sample)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from llr.types import Array
-from llr_service.codec.errors import MOST, ValidationErrors
+from llr_service.codec.errors import MAX_ERRORS, ValidationErrors
 from llr_service.codec.samples import Samples
 from llr_service.problems import Problem
 
@@ -109,7 +109,7 @@ def _check_finite(array: Array) -> None:
     if finite.all():
         return
     errors = ValidationErrors()
-    for i in np.flatnonzero(~finite.all(axis=1))[:MOST]:
-        for j in np.flatnonzero(~finite[i])[:MOST]:
+    for i in np.flatnonzero(~finite.all(axis=1))[:MAX_ERRORS]:
+        for j in np.flatnonzero(~finite[i])[:MAX_ERRORS]:
             errors.add(f"/{i}/{j}", "must be finite")
-    errors.raise_if_any()
+    raise errors.problem()

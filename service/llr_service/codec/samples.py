@@ -1,14 +1,16 @@
 """What every encoding becomes: rows of features and a vector of labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from llr import NamedRows
-from llr.types import Vector
+from llr.types import Array, Vector
 from llr_service.codec import named
 
+NOTHING: Mapping[str, Array] = MappingProxyType({})
 REAL = np.dtype(np.float64)
 NAMED = -1
 """In place of a number of features, where they have names."""
@@ -20,10 +22,12 @@ class Samples(NamedTuple):
     Attributes:
         X: n × d, one row of features a sample; n rows of named ones; None for models without.
         y: the n labels.
+        optional: what else samples may carry, n values each; see `codec.json.OPTIONAL`.
     """
 
     X: Vector | NamedRows | None
     y: Vector
+    optional: Mapping[str, Array] = NOTHING
 
     @classmethod
     def none(cls) -> "Samples":
@@ -37,13 +41,14 @@ class Samples(NamedTuple):
         if len(some) < 2:
             return some[0] if some else cls.none()
         y = np.concatenate([part.y for part in some])
+        optional = _concat([part.optional for part in some])
         by_name = [part.X for part in some if isinstance(part.X, NamedRows)]
         if by_name and len(by_name) < len(some):
             raise ValueError("some rows are named, others are not")
         if by_name:
-            return cls(named.concat(by_name), y)
+            return cls(named.concat(by_name), y, optional)
         plain = [part.X for part in some if isinstance(part.X, np.ndarray)]
-        return cls(np.concatenate(plain) if plain else None, y)
+        return cls(np.concatenate(plain) if plain else None, y, optional)
 
     @property
     def n(self) -> int:
@@ -65,9 +70,10 @@ class Samples(NamedTuple):
     @property
     def nbytes(self) -> int:
         """How many bytes they take."""
+        own = self.y.nbytes + sum(column.nbytes for column in self.optional.values())
         if isinstance(self.X, NamedRows):
-            return self.y.nbytes + named.nbytes(self.X)
-        return self.y.nbytes + (0 if self.X is None else self.X.nbytes)
+            return own + named.nbytes(self.X)
+        return own + (0 if self.X is None else self.X.nbytes)
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -78,12 +84,20 @@ class Samples(NamedTuple):
         """All but the first `known`."""
         if known == 0:
             return self
+        optional = {name: column[known:] for name, column in self.optional.items()}
         if isinstance(self.X, NamedRows):
-            return Samples(named.slice_rows(self.X, known, self.n), self.y[known:])
-        return Samples(None if self.X is None else self.X[known:], self.y[known:])
+            return Samples(named.slice_rows(self.X, known, self.n), self.y[known:], optional)
+        return Samples(None if self.X is None else self.X[known:], self.y[known:], optional)
 
 
-def samples_in(numbers: bytes, n: int, d: int) -> Samples:
+def _concat(parts: Sequence[Mapping[str, Array]]) -> Mapping[str, Array]:
+    """Optional columns one after the other. Raises ValueError if a part lacks one of another."""
+    if any(part.keys() != parts[0].keys() for part in parts):
+        raise ValueError("some samples have members that others lack")
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def samples_in(numbers: bytes, n: int, d: int, optional: Mapping[str, Array] = NOTHING) -> Samples:
     """The samples whose n × d features, then n labels, are these native float64; d = 0 for no X."""
     y: Vector = np.ndarray((n,), REAL, numbers, n * d * REAL.itemsize)
-    return Samples(np.ndarray((n, d), REAL, numbers) if d else None, y)
+    return Samples(np.ndarray((n, d), REAL, numbers) if d else None, y, optional)

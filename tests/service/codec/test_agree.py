@@ -1,4 +1,4 @@
-"""The fast reading, the slow one, and one by the standard library take and refuse the same."""
+"""The typed decoder, its second pass, and the standard library accept and refuse the same."""
 
 import json
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from llr_service.codec import Samples, decode_json, decode_ndjson
-from llr_service.codec.json import _decode_exactly as decode_json_exactly
-from llr_service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
+from llr_service.codec.json import _decode_again as decode_json_again
+from llr_service.codec.ndjson import _decode_again as decode_ndjson_again
 from llr_service.problems import Problem
 from support.plain_json import number, parsed
 
@@ -97,7 +97,7 @@ BODIES = VALUES | OBJECTS | st.lists(OBJECTS, max_size=3).map(listed)
 @example(b'{"x": [[1], [2]], "y": [1]}', True)
 def test_on_json(body: bytes, features: bool) -> None:
     expected = outcome(reference, body, features)
-    assert outcome(decode_json_exactly, body, features) == expected
+    assert outcome(decode_json_again, body, features) == expected
     assert outcome(decode_json, body, features) == expected
 
 
@@ -111,7 +111,7 @@ def test_on_json_with_some_bytes_changed(data: st.DataObject) -> None:
         change = st.sampled_from(b'[]{}",:-0e.1\n').map(lambda code: bytes([code]))
         body[place : place + data.draw(st.integers(0, 2))] = data.draw(change | st.binary())
     expected = outcome(reference, bytes(body), features=True)
-    assert outcome(decode_json_exactly, bytes(body), features=True) == expected
+    assert outcome(decode_json_again, bytes(body), features=True) == expected
     assert outcome(decode_json, bytes(body), features=True) == expected
 
 
@@ -119,8 +119,8 @@ def lines_read(lines: bytes, features: bool) -> Samples:
     return decode_ndjson(lines, 1, features)
 
 
-def lines_read_exactly(lines: bytes, features: bool) -> Samples:
-    return decode_ndjson_exactly(lines, 1, features)
+def lines_read_again(lines: bytes, features: bool) -> Samples:
+    return decode_ndjson_again(lines, 1, features)
 
 
 PIECES = ['{"y": 1}', '{"y": 2}', ' {"y":1} ', '{"y":1}\r', '{"y":1},{"y":2}', '{"{":1}', "5"]
@@ -141,7 +141,7 @@ PIECES += ['2],"y":3}', '{"y":1', '"y":1}', "{", "}", "[", "]", ","]
 def test_on_lines_that_are_objects_only_together(pieces: list[str], end: str, last: bool) -> None:
     lines = (end.join(pieces) + (end if last else "")).encode()
     expected = outcome(reference_of_lines, lines, features=False)
-    assert outcome(lines_read_exactly, lines, features=False) == expected
+    assert outcome(lines_read_again, lines, features=False) == expected
     assert outcome(lines_read, lines, features=False) == expected
 
 
@@ -151,7 +151,7 @@ def test_on_lines_that_are_objects_only_together(pieces: list[str], end: str, la
 def test_on_lines_of_hostile_numbers(objects: list[str], features: bool) -> None:
     lines = "\n".join(objects).encode()
     expected = outcome(reference_of_lines, lines, features)
-    assert outcome(lines_read_exactly, lines, features) == expected
+    assert outcome(lines_read_again, lines, features) == expected
     assert outcome(lines_read, lines, features) == expected
 
 

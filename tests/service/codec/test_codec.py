@@ -19,7 +19,7 @@ from llr_service.codec import (
     decode_json,
     decode_ndjson,
     decode_npy,
-    decode_rows,
+    decode_query,
     pack_samples,
     unpack_samples,
 )
@@ -87,7 +87,7 @@ def test_a_sample_alone_has_the_bits_it_has_in_a_list(row: Vector) -> None:
     (sample,) = json_of(row[None], features=True)
     alone = decode_json(json.dumps(sample).encode(), features=True)
     assert bits(alone) == (row[:-1].tobytes(), row[-1:].tobytes())
-    asked = decode_rows(json.dumps({"x": row.tolist()}).encode(), features=True)[0]
+    asked = decode_query(json.dumps({"x": row.tolist()}).encode(), features=True).rows
     assert isinstance(asked, np.ndarray)
     assert asked.tobytes() == row.tobytes()
 
@@ -119,18 +119,18 @@ def test_arrays_are_what_a_kernel_reads(features: bool) -> None:
 
 
 def test_plain_bodies_are_read_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(features: bool) -> None:
+    def slow(*_: object) -> None:
         raise AssertionError("read twice")
 
-    monkeypatch.setattr("llr_service.codec.json.Inspector", slow)
-    monkeypatch.setattr("llr_service.codec.ndjson.Inspector", slow)
+    monkeypatch.setattr("llr_service.codec.json.decode_again", slow)
+    monkeypatch.setattr("llr_service.codec.ndjson.decode_again", slow)
     for body in (b'{"x": [1.5, 0, -0.0], "y": -3}', b'[{"x": [1], "y": 0.5}, {"y": 0, "x": [2]}]'):
         decode_json(body, features=True)
         decode_ndjson(body.strip(b"[]").replace(b"}, {", b"}\r\n{"), 1, features=True)
     decode_json(b'{"x": [[1, 2], [3, 4e-0]], "y": [1, 2]}', features=True)
     decode_json(b'{"y": 4.2}', features=False)
-    decode_rows(b'{"x": [1, 2.5]}', features=True)
-    decode_rows(b'{"x": [[1, 2.5], [0, 1]]}', features=True)
+    decode_query(b'{"x": [1, 2.5]}', features=True)
+    decode_query(b'{"x": [[1, 2.5], [0, 1]]}', features=True)
 
 
 class Canary:
@@ -180,8 +180,8 @@ def hostile_bodies(canary: Path) -> dict[str, bytes]:
 
 DECODERS: dict[str, Callable[[bytes], object]] = {
     "json": lambda body: decode_json(body, features=True),
-    "rows": lambda body: decode_rows(body, features=True),
-    "rows without features": lambda body: decode_rows(body, features=False),
+    "rows": lambda body: decode_query(body, features=True),
+    "rows without features": lambda body: decode_query(body, features=False),
     "ndjson": lambda body: decode_ndjson(body, 1, features=True),
     "npy": lambda body: decode_npy(body, features=True),
 }

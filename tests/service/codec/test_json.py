@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from llr_service.codec import decode_json, decode_rows
+from llr_service.codec import decode_json, decode_query
 from llr_service.problems import Problem
 
 HOSTILE = ["NaN", "Infinity", "-Infinity", "nan", "1e999", "-1e999", "1.7976931348623159e308"]
@@ -154,7 +154,7 @@ def test_the_last_of_two_keys_counts() -> None:
     ],
 )
 def test_rows_to_predict_for(body: bytes, rows: list[list[float]], single: bool) -> None:
-    matrix, alone = decode_rows(body, features=True)
+    matrix, alone, _ = decode_query(body, features=True)
     assert isinstance(matrix, np.ndarray)
     assert repr(matrix.tolist()) == repr(rows)
     assert alone is single
@@ -162,7 +162,7 @@ def test_rows_to_predict_for(body: bytes, rows: list[list[float]], single: bool)
 
 @pytest.mark.parametrize("body", [b"", b" \r\n", b"{}", b" { } "])
 def test_models_without_features_have_no_rows(body: bytes) -> None:
-    assert decode_rows(body, features=False) == (None, True)
+    assert decode_query(body, features=False) == (None, True, [])
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ def test_models_without_features_have_no_rows(body: bytes) -> None:
 )
 def test_rows_that_are_none_are_refused(body: bytes, features: bool, pointer: str) -> None:
     with pytest.raises(Problem) as caught:
-        decode_rows(body, features)
+        decode_query(body, features)
     assert caught.value.kind.name == "invalid"
     assert caught.value.errors[0]["pointer"] == pointer
 
 
 def test_a_predict_body_with_nothing_in_it_is_malformed_where_rows_are_needed() -> None:
     with pytest.raises(Problem, match="not JSON"):
-        decode_rows(b"", features=True)
+        decode_query(b"", features=True)

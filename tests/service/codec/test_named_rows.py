@@ -16,13 +16,12 @@ from llr_service.codec import (
     decode_json,
     decode_ndjson,
     decode_query,
-    decode_rows,
     pack_samples,
     unpack_samples,
 )
-from llr_service.codec.json import _decode_exactly as decode_json_exactly
+from llr_service.codec.json import _decode_again as decode_json_again
 from llr_service.codec.named import pack, slice_rows, unpack
-from llr_service.codec.ndjson import _decode_exactly as decode_ndjson_exactly
+from llr_service.codec.ndjson import _decode_again as decode_ndjson_again
 from llr_service.problems import Problem
 from support.plain_json import number, parsed
 
@@ -68,7 +67,7 @@ FORMS: list[tuple[Any, Read]] = [
 def test_an_object_is_numbers_under_names(body: Any, expected: Read) -> None:
     text = json.dumps(body).encode()
     assert repr(read(decode_json(text, features=True))) == repr(expected)
-    assert repr(read(decode_json_exactly(text, features=True))) == repr(expected)
+    assert repr(read(decode_json_again(text, features=True))) == repr(expected)
 
 
 def test_names_are_told_once_in_the_order_of_their_first_appearance() -> None:
@@ -218,7 +217,7 @@ BODIES = SAMPLES | MANY.map(lambda many: f"[{', '.join(many)}]") | COLUMNS
 @example(b'{"x": {"a-0": 1}, "y": 0}')
 def test_both_readings_and_the_standard_library_agree(body: bytes) -> None:
     expected = outcome(reference, body)
-    assert outcome(lambda text: decode_json_exactly(text, True), body) == expected
+    assert outcome(lambda text: decode_json_again(text, True), body) == expected
     assert outcome(lambda text: decode_json(text, True), body) == expected
 
 
@@ -235,7 +234,7 @@ PIECES += ['{"x":{},"y":1},{"x":{},"y":2}', '{"x":[1],"y":1}', ' {"x":{},"y":1} 
 def test_lines_that_are_samples_only_together_are_none(pieces: list[str], last: bool) -> None:
     lines = ("\n".join(pieces) + ("\n" if last else "")).encode()
     expected = outcome(reference_of_lines, lines)
-    assert outcome(lambda text: decode_ndjson_exactly(text, 1, True), lines) == expected
+    assert outcome(lambda text: decode_ndjson_again(text, 1, True), lines) == expected
     assert outcome(lambda text: decode_ndjson(text, 1, True), lines) == expected
 
 
@@ -249,9 +248,9 @@ def test_lines_are_read_as_the_list_of_them(many: list[str]) -> None:
 
 
 def test_rows_to_predict_for_may_be_objects() -> None:
-    rows, single = decode_rows(b'{"x": {"a": 1}}', features=True)
+    rows, single, _ = decode_query(b'{"x": {"a": 1}}', features=True)
     assert (dicts(rows), single) == ([{"a": 1.0}], True)
-    rows, single = decode_rows(b'{"x": [{"a": 1}, {}]}', features=True)
+    rows, single, _ = decode_query(b'{"x": [{"a": 1}, {}]}', features=True)
     assert (dicts(rows), single) == ([{"a": 1.0}, {}], False)
     query = decode_query(b'{"x": [{"a": "b"}, {"c": -0}], "ids": ["i", "j"]}', features=True)
     assert (dicts(query.rows), query.ids) == ([{"a=b": 1.0}, {"c": 0.0}], ["i", "j"])
