@@ -95,10 +95,17 @@ def environment(folder: Path, wheel: Path) -> Path:
 
 
 def size(programs: Path) -> str:
-    """Megabytes of an environment without pip."""
-    files = [path for path in programs.parent.glob("lib/**/*") if path.is_file()]
-    total = sum(path.lstat().st_size for path in files if "site-packages/pip" not in str(path))
-    return f"{total / 1e6:.0f} MB"
+    """Megabytes of an environment, without what came with it and without compiled bytecode."""
+    tools = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
+    (packages,) = programs.parent.glob("lib/python*/site-packages")
+    files = [
+        path
+        for top in packages.iterdir()
+        if not top.name.startswith(tools)
+        for path in (top, *top.rglob("*"))
+        if path.is_file() and path.suffix != ".pyc"
+    ]
+    return f"{sum(path.stat().st_size for path in files) / 1e6:.0f} MB"
 
 
 @contextmanager
@@ -106,6 +113,7 @@ def serving(programs: Path, folder: Path) -> Iterator[str]:
     """`llr serve` on a free port; its address."""
     store = f"sqlite:///{folder / 'llr.db'}"
     command = [str(programs / "llr"), "serve", "--port", "0", "--store", store]
+    command += ["--log-level", "warning"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             assert process.stdout  # noqa: S101 - it is a pipe

@@ -32,7 +32,7 @@ class Program(NamedTuple):
 
     Attributes:
         name: its file name.
-        packages: the Debian packages that bring it.
+        packages: the Debian packages that bring it; of one that is unpacked, the first that has it.
         tests: what is tested with it.
         unpacked: its package is also a server; the program alone is copied out of it.
         services: what its packages would start at boot.
@@ -44,6 +44,11 @@ class Program(NamedTuple):
     unpacked: bool = False
     services: tuple[str, ...] = ()
 
+    @property
+    def by_hand(self) -> str:
+        """What to install where this script may not."""
+        return " ".join(self.packages[-1:] if self.unpacked else self.packages)
+
 
 PROGRAMS = (
     Program("curl", ("curl",), "the commands of the documentation"),
@@ -54,7 +59,7 @@ PROGRAMS = (
     Program("ip", ("iproute2",), "replicas on hosts of their own, which are network namespaces"),
     Program("mosquitto", ("mosquitto",), "the MQTT connector", services=("mosquitto",)),
     Program("redis-server", ("redis-server",), "the Redis connector", services=("redis-server",)),
-    Program("promtool", ("prometheus",), "the alerts", unpacked=True),
+    Program("promtool", ("promtool", "prometheus"), "the alerts", unpacked=True),
     Program("javac", ("default-jdk-headless",), "the Java client"),
     Program("node", ("nodejs",), "the JavaScript client"),
     Program("go", ("golang-go",), "the Go client"),
@@ -124,7 +129,12 @@ class Apt:
         return done.returncode == 0
 
     def _apt(self, *words: str, cwd: str | None = None) -> bool:
-        options = ["-qq", "-o=Acquire::Retries=2", "-o=Dpkg::Use-Pty=0"]
+        options = [
+            "-qq",
+            "-o=Acquire::Retries=2",
+            "-o=Dpkg::Use-Pty=0",
+            "-o=APT::Sandbox::User=root",
+        ]
         if not self._updated:
             self._updated = True  # a failure shows when a package is not found
             self.run("apt-get", *options, "update")
@@ -137,15 +147,17 @@ class Apt:
         return self._apt("install", "--yes", "--no-install-recommends", *packages)
 
     def copy_program(self, program: Program) -> bool:
-        """Copy a program out of its package to /usr/local/bin."""
+        """Copy a program to /usr/local/bin, out of the first of its packages that has it."""
+        return any(self._copied(program.name, package) for package in program.packages)
+
+    def _copied(self, name: str, package: str) -> bool:
         with tempfile.TemporaryDirectory() as folder:
-            done = self._apt("download", *program.packages, cwd=folder)
-            done = done and all(
-                self.run("dpkg", "--extract", str(package), folder)
-                for package in Path(folder).glob("*.deb")
+            inside = f"{folder}/usr/bin/{name}"
+            return (
+                self._apt("download", package, cwd=folder)
+                and self.run("sh", "-c", f"dpkg --extract {folder}/*.deb {folder}")
+                and self.run("install", "-m755", inside, "/usr/local/bin/", quiet=True)
             )
-            inside = f"{folder}/usr/bin/{program.name}"
-            return done and self.run("install", "-m755", inside, "/usr/local/bin/")
 
     def write(self, path: Path, text: str, mode: str = "644") -> None:
         """Write a file of the system."""
@@ -206,7 +218,7 @@ def install_venv() -> int:
 def report(programs: Iterable[Program]) -> str:
     """Missing programs, each with what is tested with it, in a sentence."""
     return "; ".join(
-        f"{program.name} ({program.tests}; apt-get install {' '.join(program.packages)})"
+        f"{program.name} ({program.tests}; apt-get install {program.by_hand})"
         for program in programs
     )
 

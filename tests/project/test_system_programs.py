@@ -136,3 +136,13 @@ def test_a_run_without_programs_runs_the_rest_and_ends_with_a_paragraph(
     assert "no-such-program (2 in test_some.py)" in done.stdout
     assert "no-such-browser (1 in test_some.py)" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_a_program_is_copied_out_of_the_first_package_that_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tool = Program("tool", ("of-new-release", "of-old-release"), "alerts", unpacked=True)
+    commands = installed(monkeypatch, tmp_path, tool, failing="of-new-release")
+    assert position(commands, "download of-new-release") < position(commands, "of-old-release")
+    assert sum("/usr/local/bin/" in command for command in commands) == 1
+    assert tool.by_hand == "of-old-release"

@@ -47,12 +47,12 @@ def names(report: Any) -> list[str]:
 
 def paragraph(files: dict[str, dict[str, int]]) -> str:
     """What is missing, which tests need it, and how to get it."""
-    packages = {program.name: program.packages for program in PROGRAMS}
+    packages = {program.name: program.by_hand for program in PROGRAMS}
     missing = "; ".join(
         f"{name} (" + ", ".join(f"{count} in {file}" for file, count in counts.items()) + ")"
         for name, counts in files.items()
     )
-    wanted = " ".join(package for name in files for package in packages.get(name, (name,)))
+    wanted = " ".join(packages.get(name, name) for name in files)
     return (
         f"Tests failed because system programs are missing: {missing}. All other tests ran. "
         f"To install them: apt-get install {wanted}, or make test as root or with sudo."
