@@ -12,12 +12,12 @@ import uvicorn
 
 from llr_service import logs
 from llr_service.app import App
-from llr_service.connection import Connection
+from llr_service.http.protocol import Connection
+from llr_service.http.websocket import Socket
 from llr_service.options import MIB
 from llr_service.settings import Settings
 from llr_service.stores import open_stores
 from llr_service.stores.store import StoreError
-from llr_service.websocket import Socket
 
 log = logging.getLogger("llr_service")
 
@@ -28,6 +28,8 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """What glibc's `mallopt` may be told, in bytes."""
 GRACE = 0.25
 """Seconds in which those who read their events get to the end of them."""
+SWEEP_SECONDS = 1.0
+"""Seconds between two looks for connections whose time is up."""
 AT_LAST = 0.8
 """Part of the time to stop after which nobody is waited for who does not read."""
 
@@ -57,9 +59,18 @@ class Server(uvicorn.Server):
             if isinstance(connection, Connection | Socket):
                 connection.hang_up(events_only)
 
+    def _sweep(self) -> None:
+        """Once a second, close the connections whose time is up."""
+        loop = asyncio.get_running_loop()
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.sweep(loop.time())
+        loop.call_later(SWEEP_SECONDS, self._sweep)
+
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         """Listen, and say where."""
         await super().startup(sockets)  # type: ignore[arg-type]
+        self._sweep()
         _spare_the_collector()
         for server in self.servers if self.started else ():
             for socket in server.sockets:
@@ -110,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
         log_config=None,
         access_log=False,
         proxy_headers=False,
-        http=Connection.of(settings.head_timeout),
+        http=Connection.of(settings.head_timeout, settings.max_unread),
         ws=Socket,
         ws_max_size=settings.max_message,
         ws_per_message_deflate=False,

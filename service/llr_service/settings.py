@@ -102,6 +102,13 @@ class Settings(BaseSettings):
         le=1024 * GIB,
         description="Bytes of all JSON and npy bodies being worked on; beyond it they get 503.",
     )
+    max_unread: Size = Field(
+        default=64 * MIB,
+        ge=KIB,
+        le=1024 * GIB,
+        description="Bytes of all answers that clients do not read; beyond it the slowest are"
+        " disconnected.",
+    )
     max_line: Size = Field(default=MIB, ge=KIB, le=GIB, description="Longest line of NDJSON.")
     max_message: Size = Field(
         default=4 * MIB, ge=KIB, le=GIB, description="Largest message of a WebSocket."

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
 from llr_service.app_state import AppState, AppStateDep, Named
-from llr_service.connection import EVENTS
+from llr_service.http.protocol import EVENTS
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.moment import Event, Moment
