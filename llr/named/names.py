@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from itertools import repeat
 from operator import itemgetter
 
 import numpy as np
@@ -48,7 +49,7 @@ class Names:
         try:
             found = np.array(itemgetter(*names, *names[:1])(self._index), np.int64)[:-1]
         except (KeyError, TypeError):  # not all are known, or there are none
-            found = np.fromiter((self._index.get(name, known) for name in names), np.int64)
+            found = self._found(names, known)
         added: dict[str, int] = {}
         for at in np.flatnonzero(found >= known).tolist():
             found[at] = self._next(names[at], known, added)
@@ -56,7 +57,7 @@ class Names:
 
     def find(self, names: Sequence[str], known: int) -> Counts:
         """The columns of these names among the first `known`, UNKNOWN for those that have none."""
-        columns = np.fromiter((self._index.get(name, known) for name in names), np.int64)
+        columns = self._found(names, known)
         if known >= self.most:
             for at in np.flatnonzero(columns >= known).tolist():
                 columns[at] = self._index.get(self.hashed(names[at]), known)
@@ -66,6 +67,10 @@ class Names:
     def hashed(self, name: str) -> str:
         """The name of the column that this one shares."""
         return f"{RESERVED}{zlib.crc32(name.encode()) % (1 << self.bits)}"
+
+    def _found(self, names: Sequence[str], known: int) -> Counts:
+        """The columns of these names, `known` for those that have none."""
+        return np.fromiter(map(self._index.get, names, repeat(known)), np.int64, len(names))
 
     def _next(self, name: str, known: int, added: dict[str, int]) -> int:
         if known + len(added) >= self.most:

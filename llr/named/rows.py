@@ -64,14 +64,30 @@ class NamedRows:
         >>> NamedRows.from_cells(["b", "a", "b"], np.array([0, 2, 3]), np.ones(3)).names
         ['b', 'a']
         """
-        first: dict[str, int] = {}
-        n = len(names)
-        columns = np.fromiter(map(first.setdefault, names, range(n)), np.int64, n)
-        rank = np.empty(n, np.int64)
-        rank[np.fromiter(first.values(), np.int64, len(first))] = np.arange(len(first))
+        distinct, columns = _numbered(names)
         rows = cls.__new__(cls)
-        rows._set(list(first), starts, rank[columns], values)
+        rows._set(distinct, starts, columns, values)
         rows._check()
+        return rows
+
+    @classmethod
+    def concat(cls, parts: Sequence["NamedRows"]) -> "NamedRows":
+        """The samples of all parts, one after the other.
+
+        >>> both = NamedRows.concat([NamedRows.of([{"a": 1}]), NamedRows.of([{"b": 2, "a": 3}])])
+        >>> both.names, both.columns.tolist()
+        (['a', 'b'], [0, 1, 0])
+        """
+        names, numbers = _numbered([name for part in parts for name in part.names])
+        columns, starts, first, at = [], [np.zeros(1, np.int64)], 0, 0
+        for part in parts:
+            columns.append(numbers[first : first + len(part.names)][part.columns])
+            starts.append(part.starts[1:] + at)
+            first += len(part.names)
+            at += part.columns.size
+        rows = cls.__new__(cls)  # parts that were checked need no check together
+        values = np.concatenate([part.values for part in parts])
+        rows._set(names, np.concatenate(starts), np.concatenate(columns), values)
         return rows
 
     @property
@@ -123,6 +139,18 @@ class NamedRows:
             reason = "columns must point into names, each once, new names in the order they come"
             raise ShapeError(reason, wrong if wrong < self.n else None)
         features.check_names(self)
+
+
+def _numbered(names: Sequence[str]) -> tuple[list[str], Counts]:
+    """Each name once, in the order of first appearance, and the number of every name among them."""
+    first: dict[str, int] = {}
+    n = len(names)
+    places = np.fromiter(map(first.setdefault, names, range(n)), np.int64, n)
+    if len(first) == n:
+        return list(first), places
+    rank = np.empty(n, np.int64)
+    rank[np.fromiter(first.values(), np.int64, len(first))] = np.arange(len(first))
+    return list(first), rank[places]
 
 
 def _read_only(given: Any, kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rows of named features: from objects, sliced, concatenated, and as bytes, each name once.
+"""Rows of named features: from objects, sliced, and as bytes, each name once.
 
 A number is a feature's value, true and false are 1 and 0, and a string makes a feature of its own:
 `{"city": "Rome"}` is 1 under `city=Rome`. A name that is not there counts 0.
@@ -57,7 +57,7 @@ def nbytes(rows: NamedRows) -> int:
     names, features = len(rows.names), rows.columns.size
     each = REAL.itemsize + _small(names).itemsize
     fixed = COUNTS.size + LENGTH.itemsize * names + SIZE.itemsize * (rows.starts.size - 1)
-    return int(fixed + sum(map(len, rows.names)) + each * features)
+    return int(fixed + len("".join(rows.names)) + each * features)
 
 
 def slice_rows(rows: NamedRows, start: int, end: int) -> NamedRows:
@@ -73,24 +73,11 @@ def slice_rows(rows: NamedRows, start: int, end: int) -> NamedRows:
     return NamedRows(names, starts, number[columns], rows.values[first:last])
 
 
-def concat(parts: Sequence[NamedRows]) -> NamedRows:
-    """Rows one after the other."""
-    numbers: dict[str, int] = {}
-    columns, starts, at = [], [np.zeros(1, np.int64)], 0
-    for part in parts:
-        own = [numbers.setdefault(name, len(numbers)) for name in part.names]
-        columns.append(np.array(own, np.int64)[part.columns])
-        starts.append(part.starts[1:] + at)
-        at += part.columns.size
-    values = np.concatenate([part.values for part in parts])
-    return NamedRows(list(numbers), np.concatenate(starts), np.concatenate(columns), values)
-
-
 def pack(rows: NamedRows) -> bytes:
     """Rows as bytes."""
-    names = [name.encode() for name in rows.names]
-    text = b"".join(names)
-    lengths, counts = np.fromiter(map(len, names), LENGTH, len(names)), np.diff(rows.starts)
+    names, whole, counts = rows.names, "".join(rows.names), np.diff(rows.starts)
+    sized = names if whole.isascii() else [name.encode() for name in names]
+    text, lengths = whole.encode(), np.fromiter(map(len, sized), LENGTH, len(names))
     arrays: tuple[Array, ...] = (
         lengths,
         counts.astype(SIZE),

@@ -46,7 +46,7 @@ class Samples(NamedTuple):
         if by_name and len(by_name) < len(some):
             raise ValueError("some rows are named, others are not")
         if by_name:
-            return cls(named.concat(by_name), y, optional)
+            return cls(NamedRows.concat(by_name), y, optional)
         plain = [part.X for part in some if isinstance(part.X, np.ndarray)]
         return cls(np.concatenate(plain) if plain else None, y, optional)
 

@@ -24,7 +24,7 @@ def rows_of(X: Vector | NamedRows | None, n: int) -> list[bytes]:
 def samples_of(rows: Sequence[bytes], y: Vector) -> Samples:
     """The samples of kept rows, all of one width, and their labels."""
     if width_of(rows[0]) == NAMED:
-        return Samples(named.concat([named.unpack(row)[0] for row in rows]), y)
+        return Samples(NamedRows.concat([named.unpack(row)[0] for row in rows]), y)
     numbers = np.frombuffer(b"".join(rows), NUMBER).astype(np.float64)
     return Samples(numbers.reshape(len(rows), -1) if numbers.size else None, y)
 
