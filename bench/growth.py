@@ -13,7 +13,7 @@ import numpy as np
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.origin import to_stored
 from llr_service.stores import open_store
-from llr_service.stores.store import Create
+from llr_service.stores.store import CreateSession
 from matplotlib import pyplot as plt
 
 from bench.arena import MANY, cores
@@ -146,7 +146,7 @@ def by_sessions(store: Path, load: Load, scale: Scale) -> Curve:
         with closing(open_store(f"sqlite:///{store}")) as opened:
             while made < count:
                 some = range(made, min(made + GROUP, count))
-                opened.write([Create(f"s{i}", config) for i in some])
+                opened.write([CreateSession(f"s{i}", config) for i in some])
                 made = some.stop
         with service(store, *LARGE) as server:
             load.run(server.port, [hot], scale.seconds)

@@ -30,9 +30,9 @@ import asyncpg
 from llr_service.metrics import Metrics
 from llr_service.sessions.committer import Committer
 from llr_service.stores import open_store
-from llr_service.stores.postgres import server, writing
-from llr_service.stores.postgres.address import address
-from llr_service.stores.store import Append, Create, Written
+from llr_service.stores.postgres import connection, write
+from llr_service.stores.postgres.url import address
+from llr_service.stores.store import AppendSamples, CreateSession, Written
 from rich.console import Console
 
 from bench import contest
@@ -58,7 +58,7 @@ class Scale(NamedTuple):
 
 
 FULL, QUICK = Scale(5, 2.0), Scale(2, 1.0)
-Commit = Callable[[Append], Awaitable[object]]
+Commit = Callable[[AppendSamples], Awaitable[object]]
 Measured = Callable[["Database", int, float], Coroutine[None, None, Turn]]
 
 
@@ -98,7 +98,7 @@ async def _acks(of: Database, sessions: list[int], seconds: float, commit: Commi
     async def client(session: int) -> int:
         t = 0
         while perf_counter() < end:
-            await commit(Append(session, t, 1, BLOB, ("producer", t + 1)))
+            await commit(AppendSamples(session, t, 1, BLOB, ("producer", t + 1)))
             t += 1
         return t
 
@@ -111,10 +111,10 @@ async def grouped(of: Database, clients: int, seconds: float) -> Turn:
     """Through the committer: whatever waits is one statement."""
     committer = Committer(await asyncio.to_thread(open_store, of.url), Metrics())
     names = [f"bench-{next(_names)}" for _ in range(clients)]
-    made = [await committer.commit(Create(name, b"{}")).wait() for name in names]
+    made = [await committer.commit(CreateSession(name, b"{}")).wait() for name in names]
     sessions = [result.session for result in made if isinstance(result, Written)]
 
-    async def commit(change: Append) -> None:
+    async def commit(change: AppendSamples) -> None:
         await committer.commit(change).wait()
 
     try:
@@ -126,18 +126,18 @@ async def grouped(of: Database, clients: int, seconds: float) -> Turn:
 async def one_each(of: Database, clients: int, seconds: float) -> Turn:
     """The same statement for every change, over connections of its own."""
     where = address(of.url)
-    settings = server.settings(where)
+    settings = connection.settings(where)
     free: asyncio.Queue[asyncpg.Connection] = asyncio.Queue()
     lines = [await asyncpg.connect(where.dsn, server_settings=settings) for _ in range(LINES)]
     for line in lines:
         free.put_nowait(line)
     names = [f"bench-{next(_names)}" for _ in range(clients)]
-    made = await writing.write(lines[0], [Create(name, b"{}") for name in names])
+    made = await write.write(lines[0], [CreateSession(name, b"{}") for name in names])
     sessions = [result.session for result in made if isinstance(result, Written)]
 
-    async def commit(change: Append) -> None:
+    async def commit(change: AppendSamples) -> None:
         line = await free.get()
-        await writing.write(line, [change])
+        await write.write(line, [change])
         free.put_nowait(line)
 
     try:

@@ -1,12 +1,12 @@
-"""Replicas and databases: what a sample costs each as there are more of them.
+"""Replicas of one database: what a sample costs as there are more of them.
 
     .venv/bin/python -m bench.replicas            on clusters of its own, a minute
     .venv/bin/python -m bench.replicas --seconds 10
 
 Connections wait for the acknowledgement of one sample of ten features before they send the next,
 each in a session of its own that goes through one replica, as a balancer that hashes would have it;
-the last line has them go anywhere. Clients, replicas and databases share the machine, so rates are
-those of its cores; what a sample costs in processor time is what carries over to others. Groups
+the last line has them go anywhere. Clients, replicas and the database share the machine, so rates
+are those of its cores; what a sample costs in processor time is what carries over to others. Groups
 tell how many changes a replica sends at once, syncs how many of all replicas' transactions the
 database puts on disk together.
 """
@@ -34,8 +34,8 @@ LINES = 48
 """Connections of all replicas together, and sessions."""
 COMMITS, GROUPS = "llr_commit_group_size_sum", "llr_commit_group_size_count"
 CONFLICTS = "llr_conflicts_total"
-SETTINGS = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (3, 2))
-UNHASHED = (3, 1)
+SETTINGS = (1, 2, 3)
+UNHASHED = 3
 """The setting that is measured again with sessions that go anywhere."""
 
 
@@ -44,11 +44,10 @@ class Figures(NamedTuple):
 
     Attributes:
         replicas: how many.
-        databases: how many.
         hashed: whether each session goes through one replica.
         rate: samples a second.
         cpu: processor seconds of the replicas a sample.
-        stored: processor seconds of the databases a sample.
+        stored: processor seconds of the database a sample.
         group: changes a transaction.
         shared: transactions a sync of the database's log.
         conflicts: of a change, how many had to be done again.
@@ -56,7 +55,6 @@ class Figures(NamedTuple):
     """
 
     replicas: int
-    databases: int
     hashed: bool
     rate: float
     cpu: float
@@ -68,12 +66,12 @@ class Figures(NamedTuple):
 
 
 class Site:
-    """Some replicas on some databases, and a process of clients for each."""
+    """Some replicas on one database, and a process of clients for each."""
 
     def __init__(
-        self, servers: Sequence[Server], loads: Sequence[Load], databases: Sequence[Database]
+        self, servers: Sequence[Server], loads: Sequence[Load], database: Database
     ) -> None:
-        self._servers, self._loads, self._databases = servers, loads, databases
+        self._servers, self._loads, self._database = servers, loads, database
         bodies = as_json(*samples(10, 512))
         names = [f"s{number}" for number in range(LINES)]
         puts = [put(name, dim=10) for name in names]
@@ -91,7 +89,7 @@ class Site:
             now - then for now, then in zip(after, before, strict=True)
         )
         reads, reading = self._run(self._gets, seconds / 2, hashed)
-        place = len(self._servers), len(self._databases), hashed
+        place = len(self._servers), hashed
         costs = answers / took, cpu / answers, stored / answers
         shares = changes / groups, commits / syncs, conflicts / changes
         return Figures(*place, *costs, *shares, reads / reading)
@@ -110,12 +108,12 @@ class Site:
         return sum(tally.answers for tally in tallies), max(tally.seconds for tally in tallies)
 
     def _counted(self) -> list[float]:
-        """Seconds of replicas and databases, changes, groups, conflicts, commits and syncs."""
+        """Seconds of replicas and database, changes, groups, conflicts, commits and syncs."""
         texts = [_told(server.port) for server in self._servers]
         told = [sum(text[name] for text in texts) for name in (COMMITS, GROUPS, CONFLICTS)]
-        synced = [one.syncs() for one in self._databases]
+        synced = [self._database.syncs()]
         own = sum(server.cpu for server in self._servers)
-        theirs = sum(one.own_cpu for one in self._databases)
+        theirs = self._database.own_cpu
         return [own, theirs, *told, *map(sum, zip(*synced, strict=True))]
 
 
@@ -127,12 +125,11 @@ def _told(port: int) -> dict[str, float]:
 
 
 @contextmanager
-def site(replicas: int, databases: int) -> Iterator[Site]:
-    """Replicas on databases of their own, until the block ends."""
+def site(replicas: int) -> Iterator[Site]:
+    """Replicas on a database of their own, until the block ends."""
     with ExitStack() as held:
-        made = [held.enter_context(database(None)) for _ in range(databases)]
-        store = ",".join(one.url for one in made)
-        options = ("llr_service", "--port", "0", "--log-level", "error", "--store", store)
+        made = held.enter_context(database(None))
+        options = ("llr_service", "--port", "0", "--log-level", "error", "--store", made.url)
         servers = [held.enter_context(serving(*options)) for _ in range(replicas)]
         _, other = cores()
         loads = [held.enter_context(loading(other)) for _ in range(replicas)]
@@ -140,7 +137,7 @@ def site(replicas: int, databases: int) -> Iterator[Site]:
 
 
 HEADINGS = (
-    "replicas, databases, where sessions go",
+    "replicas, where sessions go",
     "samples/s",
     "replica's CPU µs a sample",
     "database's CPU µs a sample",
@@ -155,7 +152,7 @@ def row(one: Figures) -> tuple[str, ...]:
     """A line of the table."""
     goes = "to one replica" if one.hashed else "anywhere"
     return (
-        f"{one.replicas}, {one.databases}, {goes}",
+        f"{one.replicas}, {goes}",
         f"{one.rate:,.0f}",
         f"{1e6 * one.cpu:.0f}",
         f"{1e6 * one.stored:.0f}",
@@ -169,10 +166,10 @@ def row(one: Figures) -> tuple[str, ...]:
 def measured(seconds: float, tick: Callable[[], None]) -> list[Figures]:
     """Every setting, one after the other, and one of them without hashing too."""
     found = []
-    for replicas, databases in SETTINGS:
-        with site(replicas, databases) as made:
+    for replicas in SETTINGS:
+        with site(replicas) as made:
             found.append(made.measure(seconds))
-            if (replicas, databases) == UNHASHED:
+            if replicas == UNHASHED:
                 found.append(made.measure(seconds, hashed=False))
         tick()
     return found
@@ -184,15 +181,13 @@ def section(found: Sequence[Figures]) -> Section:
     verdict = Verdict(
         "conflicts a change, sessions hashed", "< 0.1 %", f"{conflicts:.3%}", conflicts < 1e-3
     )
-    return Section(
-        "Replicas and databases", [PROSE, table(HEADINGS, [*map(row, found)])], [verdict]
-    )
+    return Section("Replicas", [PROSE, table(HEADINGS, [*map(row, found)])], [verdict])
 
 
 PROSE = f"""\
 {LINES} connections, one sample of ten features a request, each connection in a session of its own,
-on Postgres that syncs every commit. Clients, replicas and databases share the machine's cores, so
-the rates do not grow with replicas here; what a sample costs each of them does not depend on that.
+on Postgres that syncs every commit. Clients, replicas and the database share the machine's cores,
+so the rates do not grow with replicas here; what a sample costs each of them does not depend on that.
 [docs/scale.md](../docs/scale.md) reckons with it."""
 
 

@@ -49,7 +49,7 @@ def of_postgres(scale: postgres.Scale, tick: Tick) -> Section:
 
 
 def of_replicas(scale: postgres.Scale, tick: Tick) -> Section:
-    """What replicas and databases cost as there are more of them."""
+    """What replicas cost as there are more of them."""
     if not postgres.installed():
-        return Section("Replicas and databases", [NOT_THERE])
+        return Section("Replicas", [NOT_THERE])
     return replicas.section(replicas.measured(2 * scale.seconds, tick))

@@ -34,16 +34,19 @@ def migrate(store: Store = None) -> None:
 
 
 def migrate_store(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Where the sessions are.")],
-    destination: Annotated[str, typer.Argument(metavar="DESTINATION", help="Where they go.")],
+    stores: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE... DESTINATION", help="Where the sessions are, and go."),
+    ],
 ) -> None:
-    """Move all sessions to another store, with everything they have.
+    """Copy all sessions into another store, with everything they have.
 
-    The source stays as it is, no service may have it meanwhile. Start it again if it was stopped.
+    No service may use the stores meanwhile. A source is not changed. Run the command again if it
+    was stopped. Several sources become one store.
 
     Example: llr migrate-store sqlite:///llr.db postgresql://llr@db/llr
     """
-    _run("migrate_store", source, destination)
+    _run("migrate_store", *stores)
 
 
 def _run(module: str, *arguments: str) -> None:

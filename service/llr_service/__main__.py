@@ -16,7 +16,7 @@ from llr_service.http.protocol import Connection
 from llr_service.http.websocket import Socket
 from llr_service.options import MIB
 from llr_service.settings import Settings
-from llr_service.stores import open_stores
+from llr_service.stores import open_store
 from llr_service.stores.store import StoreError
 
 log = logging.getLogger("llr_service")
@@ -108,8 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     logs.configure(settings.log_level)
     _keep_memory()
     try:
-        for store in open_stores(settings.store):
-            store.close()
+        open_store(settings.store).close()
     except StoreError as failure:
         sys.stderr.write(f"llr serve: {failure}\n")
         return 1

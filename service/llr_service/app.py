@@ -29,11 +29,10 @@ from llr_service.sessions.committer import Committer
 from llr_service.sessions.heads import Heads
 from llr_service.sessions.hub import Hub
 from llr_service.sessions.rounds import rounds
-from llr_service.sessions.shards import Shard, Shards
+from llr_service.sessions.storage import Storage
 from llr_service.settings import Settings
 from llr_service.stores import open_store
-from llr_service.stores.places import in_place, urls
-from llr_service.stores.store import Shared, Store
+from llr_service.stores.store import MultiWriter
 
 MOST_ERRORS = 10
 
@@ -97,9 +96,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     context: AppState = app.state.context
     await asyncio.to_thread(llr.prepare)
     async with AsyncExitStack() as stack:
-        named = urls(context.settings.store)
-        opened = [await _shard(stack, context, url, at, len(named)) for at, url in enumerate(named)]
-        hub = context.hub = Hub(Shards(opened), context.metrics, context.settings, context.clock)
+        storage = await _open_storage(stack, context)
+        hub = context.hub = Hub(storage, context.metrics, context.settings, context.clock)
         going = asyncio.create_task(rounds(hub))
         resuming = asyncio.create_task(hub.relearner.resume())
         try:
@@ -111,26 +109,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await hub.relearner.close()
 
 
-async def _shard(stack: AsyncExitStack, context: AppState, url: str, at: int, places: int) -> Shard:
-    """A database of the store: open, and to be closed with the stack."""
-    store = await asyncio.to_thread(_opened, url, at, places)
-    committer, heads = Committer(store, context.metrics), None
+async def _open_storage(stack: AsyncExitStack, context: AppState) -> Storage:
+    """Open the store; the stack closes it."""
+    url = context.settings.store
+    store = await asyncio.to_thread(open_store, url)
+    committer, versions = Committer(store, context.metrics), None
     stack.push_async_callback(committer.close)
-    if isinstance(store, Shared):
-        other = cast(Shared, await asyncio.to_thread(_opened, url, at, places))
-        heads = Heads(other, context.metrics)
-        stack.push_async_callback(heads.close)
-    return Shard(committer, heads)
-
-
-def _opened(url: str, at: int, places: int) -> Store:
-    store = open_store(url)
-    try:
-        in_place(store, at, places)
-    except BaseException:
-        store.close()
-        raise
-    return store
+    if isinstance(store, MultiWriter):
+        second = cast(MultiWriter, await asyncio.to_thread(open_store, url))
+        versions = Heads(second, context.metrics)
+        stack.push_async_callback(versions.close)
+    return Storage(committer, versions)
 
 
 def _answer(problem: Problem) -> Response:

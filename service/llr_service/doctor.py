@@ -8,9 +8,9 @@ from pathlib import Path
 
 from llr_service.settings import Settings
 from llr_service.stores import postgres
-from llr_service.stores.checked import Checked
-from llr_service.stores.places import shown, urls
-from llr_service.stores.sqlite.checking import check
+from llr_service.stores.integrity import SessionCheck
+from llr_service.stores.postgres.url import display_url
+from llr_service.stores.sqlite.check import check
 from llr_service.stores.store import (
     StoreError,
     StoreFull,
@@ -34,18 +34,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         wanted = given.store or Settings.from_cli([], prog="llr doctor").store
-        found = [each for url in urls(wanted) for each in _checked(url)]
+        found = _checked(wanted)
     except (ValueError, *PASSING) as nothing:
         sys.stderr.write(f"llr doctor: {nothing}\n")
         return NOTHING
     except StoreError as damage:
-        found = [Checked("", str(damage))]
-    where = ",".join(shown(url).removeprefix(SQLITE) for url in urls(wanted))
+        found = [SessionCheck("", str(damage))]
+    where = display_url(wanted).removeprefix(SQLITE)
     report(where, found, given.json)
     return DAMAGED if any(each.damage for each in found) else WELL
 
 
-def report(where: str, found: list[Checked], as_json: bool) -> None:
+def report(where: str, found: list[SessionCheck], as_json: bool) -> None:
     """Say what is wrong, and with what."""
     damaged = [each for each in found if each.damage]
     sessions = [each for each in found if each.name]
@@ -61,7 +61,7 @@ def report(where: str, found: list[Checked], as_json: bool) -> None:
     sys.stdout.write(f"{where}: {len(sessions)} sessions, {state}\n")
 
 
-def _checked(url: str) -> list[Checked]:
+def _checked(url: str) -> list[SessionCheck]:
     scheme, colon, _ = url.partition(":")
     if colon and scheme in CHECKS:
         return CHECKS[scheme](url)
@@ -70,21 +70,21 @@ def _checked(url: str) -> list[Checked]:
     return _file(url)
 
 
-def _file(url: str) -> list[Checked]:
+def _file(url: str) -> list[SessionCheck]:
     path = Path(url.removeprefix(SQLITE))
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     return check(path)
 
 
-def _database(url: str) -> list[Checked]:
+def _database(url: str) -> list[SessionCheck]:
     try:
         return postgres.check(url)
     except StoreError as refusal:  # it cannot be used, which is no damage
         raise ValueError(str(refusal)) from refusal
 
 
-CHECKS: dict[str, Callable[[str], list[Checked]]] = {"postgresql": _database, "sqlite": _file}
+CHECKS: dict[str, Callable[[str], list[SessionCheck]]] = {"postgresql": _database, "sqlite": _file}
 
 
 if __name__ == "__main__":

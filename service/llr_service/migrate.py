@@ -10,8 +10,7 @@ from contextlib import closing
 
 from llr_service.settings import Settings
 from llr_service.stores import open_store
-from llr_service.stores.places import shown, urls
-from llr_service.stores.postgres.address import told
+from llr_service.stores.postgres.url import display_url, with_option
 from llr_service.stores.store import StoreError
 
 
@@ -21,9 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("store", nargs="?", help="its URL; that of LLR_STORE if left out")
     given = parser.parse_args(arguments)
     try:
-        for url in urls(given.store or Settings.from_cli([], prog="llr migrate").store):
-            with closing(open_store(told(url, "migrate"))) as store:
-                sys.stdout.write(f"{shown(url)}: ready, {store.count()} sessions\n")
+        url = given.store or Settings.from_cli([], prog="llr migrate").store
+        with closing(open_store(with_option(url, "migrate"))) as store:
+            sys.stdout.write(f"{display_url(url)}: ready, {store.count()} sessions\n")
     except StoreError as failure:
         sys.stderr.write(f"llr migrate: {failure}\n")
         return 1

@@ -13,11 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from llr_service.sessions.relearner import unfinished
-from llr_service.stores import open_stores
-from llr_service.stores.moving import Move
-from llr_service.stores.places import shown, urls
-from llr_service.stores.postgres.address import told
-from llr_service.stores.store import Listed, Store, StoreError
+from llr_service.stores import open_store, split_urls
+from llr_service.stores.postgres.url import display_url, with_option
+from llr_service.stores.store import SessionSummary, Store, StoreError
+from llr_service.stores.transfer import StoreTransfer
 
 COLUMNS = (
     TextColumn("{task.description}"),
@@ -30,24 +29,29 @@ COLUMNS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Move; returns the exit code."""
     parser = argparse.ArgumentParser(prog="llr migrate-store", description=__doc__)
-    parser.add_argument("source", help="the URL of the store that has the sessions")
-    parser.add_argument("destination", help="that of the store that shall have them")
+    parser.add_argument("source", nargs="+", help="the URLs of the stores that have the sessions")
+    parser.add_argument("destination", help="the URL of the store that shall have them")
     given = parser.parse_args(arguments)
     try:
         with ExitStack() as stack:
-            source = _opened(stack, given.source)
-            moved, all_of_them = move(source, _opened(stack, given.destination, "migrate"))
+            sources = [
+                _opened(stack, url, "migrate")
+                for given_urls in given.source
+                for url in split_urls(given_urls)
+            ]
+            destination = _opened(stack, given.destination, "migrate")
+            moved, all_of_them = move(sources, destination)
     except StoreError as failure:
         sys.stderr.write(f"llr migrate-store: {failure}\n")
         return 1
-    to = ", ".join(map(shown, urls(given.destination)))
+    to = display_url(given.destination)
     sys.stdout.write(f"{all_of_them} sessions are in {to}, {moved} of them moved now\n")
     return 0
 
 
-def move(source: Sequence[Store], destination: Sequence[Store]) -> tuple[int, int]:
+def move(sources: Sequence[Store], destination: Store) -> tuple[int, int]:
     """Move all sessions; returns how many had to be, and how many there are."""
-    work = Move(source, destination)
+    work = StoreTransfer(sources, destination)
     rows = work.listed()
     _settled(rows)
     names = [row.name for row in rows]
@@ -56,7 +60,7 @@ def move(source: Sequence[Store], destination: Sequence[Store]) -> tuple[int, in
     return moved, len(names)
 
 
-def _settled(rows: Sequence[Listed]) -> None:
+def _settled(rows: Sequence[SessionSummary]) -> None:
     """See that no session is about to learn another's samples, which it knows by their number."""
     for row in filter(unfinished, rows):
         raise StoreError(
@@ -64,16 +68,13 @@ def _settled(rows: Sequence[Listed]) -> None:
         )
 
 
-def _opened(stack: ExitStack, store: str, *options: str) -> list[Store]:
-    """The stores of a list, for nobody else meanwhile."""
-    if "memory:" in urls(store):
+def _opened(stack: ExitStack, url: str, *options: str) -> Store:
+    """Open a store that no other process uses meanwhile."""
+    if url == "memory:":
         raise StoreError("memory: is nowhere, sessions cannot be moved there or from there")
-    wanted = []
-    for url in urls(store):
-        for option in ("alone", *options):
-            url = told(url, option)  # noqa: PLW2901
-        wanted.append(url)
-    return [stack.enter_context(closing(each)) for each in open_stores(",".join(wanted))]
+    for option in ("alone", *options):
+        url = with_option(url, option)
+    return stack.enter_context(closing(open_store(url)))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 from llr_service.doctor import main
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Append, Create, Written
+from llr_service.stores.store import AppendSamples, CreateSession, Written
 from support.commands import run
 from support.sqlite import tampered
 
@@ -19,9 +19,9 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "llr.db"
     store = SQLite(path)
     for name in ("good", "other"):
-        (made,) = store.write([Create(name, b"{}")])
+        (made,) = store.write([CreateSession(name, b"{}")])
         assert isinstance(made, Written)
-        store.write([Append(made.session, 0, 1, b"sample")])
+        store.write([AppendSamples(made.session, 0, 1, b"sample")])
     store.close()
     return path
 

@@ -3,15 +3,13 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 import pytest
 from llr_service.app import App
 from llr_service.settings import Settings
-from llr_service.stores.places import place
-from llr_service.stores.store import Change, Conflict, Create, Delete, Head, Stored, Written
+from llr_service.stores.store import Change, Conflict, CreateSession, DeleteSession, Version, StoredSession, Written
 from starlette.testclient import TestClient
 from support.shared_memory import SharedMemory
 
@@ -29,7 +27,7 @@ class Standby(SharedMemory):
         self.answered, self.let_go = threading.Event(), threading.Event()
         self.let_go.set()
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         self.loads += 1
         return super().load(name)
 
@@ -41,8 +39,8 @@ class Standby(SharedMemory):
         with self._lock:
             self._sessions = self._behind
 
-    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
-        found = super().heads(names)
+    def versions(self, names: Sequence[str]) -> Mapping[str, Version]:
+        found = super().versions(names)
         self.answered.set()
         self.gave_up |= not self.let_go.wait(20)
         return found
@@ -143,8 +141,8 @@ class Vanishing(SharedMemory):
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         results = super().write(group)
         taken = [one for one, is_ in zip(group, results, strict=True) if isinstance(is_, Conflict)]
-        for create in (one for one in taken if isinstance(one, Create)):
-            super().write([Delete(self._ids[create.name])])
+        for create in (one for one in taken if isinstance(one, CreateSession)):
+            super().write([DeleteSession(self._ids[create.name])])
         return results
 
 
@@ -155,32 +153,6 @@ def test_what_is_in_the_way_and_gone_at_once_does_not_keep_a_session_from_being_
     monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
     with TestClient(App(Settings(store="memory:"))) as client:
         for name in ("demo", "twin"):
-            store.write([Create(name, b"{}", stamp=1)])
+            store.write([CreateSession(name, b"{}", version=1)])
         assert client.put(DEMO, json=GAUSSIAN).status_code == 201
         assert client.post(f"{DEMO}/fork", json={"name": "twin"}).status_code == 201
-
-
-def test_a_database_that_hangs_holds_up_no_events_of_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stores = {f"postgresql://{host}/llr": Standby() for host in ("one", "two")}
-    monkeypatch.setattr("llr_service.app.open_store", lambda url: stores[url])
-    settings, [well, hangs] = Settings(store=",".join(stores)), [*stores.values()]
-    names = [next(n for n in "abcdefgh" if place(n, 2) == at) for at in (0, 1)]
-    paths = [f"/v1/sessions/{name}" for name in names]
-    with TestClient(App(settings)) as here, TestClient(App(settings)) as there:
-        for path in paths:
-            assert there.put(path, json=GAUSSIAN).status_code == 201
-        with ExitStack() as stack:
-            stack.callback(lambda: [there.delete(path) for path in paths])
-            stack.callback(hangs.let_go.set)
-            streams = [stack.enter_context(here.stream("GET", f"{p}/events")) for p in paths]
-            lines = (line for line in streams[0].iter_lines() if line.startswith("id: "))
-            assert next(lines) == "id: 0"
-            hangs.answered.clear()
-            hangs.let_go.clear()
-            assert hangs.answered.wait(20)
-            assert there.post(f"{paths[0]}/samples", json={"y": 1.0}).status_code == 200
-            assert next(lines) == "id: 1"
-            assert hangs.gave_up is False
-    assert well.loads

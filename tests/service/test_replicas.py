@@ -79,7 +79,7 @@ def test_a_store_that_does_not_tell_what_others_did_is_counted(
     with TestClient(App(Settings(store="memory:"))) as client:
         client.put(DEMO, json=GAUSSIAN)
         assert counted(client, "llr_store_errors_total") == 0
-        monkeypatch.setattr(store, "heads", away)
+        monkeypatch.setattr(store, "versions", away)
         assert client.get("/readyz").status_code == 503
         assert counted(client, "llr_store_errors_total") == 1
 

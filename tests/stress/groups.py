@@ -7,27 +7,27 @@ from pathlib import Path
 from llr_service.stores.memory import Memory
 from llr_service.stores.sqlite import SQLite
 from llr_service.stores.store import (
-    CUT,
-    FREE,
-    Append,
+    NOT_RETAINED,
+    UNVERSIONED,
+    AppendSamples,
     Change,
-    Create,
-    Delete,
+    CreateSession,
+    DeleteSession,
     Entry,
-    Keep,
-    Kept,
-    Replace,
+    PendingChanges,
+    PendingExample,
     Retained,
-    Shelved,
     Store,
-    Stored,
+    StoredSession,
     StoreError,
+    UpdatePending,
+    WriteSnapshot,
 )
 from support.power_cuts import Disk
 from support.stores_contract import dump, retained
 
 NAMES = "abcdef"
-Content = dict[str, tuple[Stored, list[Entry]]]
+Content = dict[str, tuple[StoredSession, list[Entry]]]
 
 
 def content(store: Store) -> Content:
@@ -43,24 +43,24 @@ def change(model: Store, lot: random.Random) -> Change:
     producer = (lot.choice("pq"), lot.randrange(10**6)) if lot.random() < 0.5 else None
     if known is None:
         snapshot = lot.randbytes(lot.randrange(9000)) if lot.random() < 0.3 else None
-        return Create(name, lot.randbytes(40), lot.randrange(9) if snapshot else 0, snapshot)
+        return CreateSession(name, lot.randbytes(40), lot.randrange(9) if snapshot else 0, snapshot)
     if lot.random() < 0.1:
-        return Delete(known.id)
+        return DeleteSession(known.id)
     n = lot.randrange(1, 5)
-    row = Kept(lot.randrange(9), lot.random() < 0.5, lot.randbytes(lot.randrange(900)))
-    kept: Shelved = ((lot.choice("ij"), row), (lot.choice("jk"), None))[: lot.randrange(3)]
+    row = PendingExample(lot.randrange(9), lot.random() < 0.5, lot.randbytes(lot.randrange(900)))
+    kept: PendingChanges = ((lot.choice("ij"), row), (lot.choice("jk"), None))[: lot.randrange(3)]
     if lot.random() < 0.2:
         state, log = lot.randbytes(lot.randrange(9000)), retaining(known, n, lot)
-        return Replace(known.id, known.t, n, state, producer, kept, FREE, *log)
+        return WriteSnapshot(known.id, known.t, n, state, producer, kept, UNVERSIONED, *log)
     if lot.random() < 0.2:
-        return Keep(known.id, known.t, kept)
-    return Append(known.id, known.t, n, lot.randbytes(lot.randrange(2000)), producer, kept)
+        return UpdatePending(known.id, known.t, kept)
+    return AppendSamples(known.id, known.t, n, lot.randbytes(lot.randrange(2000)), producer, kept)
 
 
-def retaining(known: Stored, n: int, lot: random.Random) -> tuple[Retained, bytes | None]:
+def retaining(known: StoredSession, n: int, lot: random.Random) -> tuple[Retained, bytes | None]:
     """What the log shall keep: all there is, what it does, or nothing."""
     if lot.random() < 0.3:
-        return CUT, None
+        return NOT_RETAINED, None
     if known.retained.samples != known.snapshot_t or lot.random() < 0.3:
         return known.retained, None
     return Retained(known.t + n, known.retained.bytes), lot.randbytes(lot.randrange(2000))

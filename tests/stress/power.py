@@ -42,7 +42,7 @@ def live(path: Path, disk: Disk, models: list[Memory], lot: random.Random) -> No
             group, after = grown(models[-1], lot)
             models.append(after)
             store.write(group)
-            store.tidy()
+            store.run_maintenance()
         models.append(after)
     except PowerCut:
         pass

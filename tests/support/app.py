@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import httpx
 from llr_service.app import App
 from llr_service.stores.memory import Memory
-from llr_service.stores.store import Change, Conflict, Listed, Stored, StoreUnavailable, Written
+from llr_service.stores.store import Change, Conflict, SessionSummary, StoredSession, StoreUnavailable, Written
 
 DEMO = "/v1/sessions/demo"
 SAMPLES = f"{DEMO}/samples"
@@ -33,17 +33,17 @@ class Stub(Memory):
         self.waiting -= 1
         return self.fails(group) if self.fails else super().write(group)
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         self.loads[name] += 1
         return super().load(name)
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
-        return self._told(super().marked(after, limit))
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
+        return self._told(super().list_replays(after, limit))
 
-    def list(self, after: str, limit: int) -> list[Listed]:
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
         return [*self._told(super().list(after, limit))]
 
-    def _told(self, rows: Sequence[Listed]) -> Sequence[Listed]:
+    def _told(self, rows: Sequence[SessionSummary]) -> Sequence[SessionSummary]:
         self.told += [row.name for row in rows]
         return rows
 

@@ -3,102 +3,102 @@
 from collections.abc import Callable
 
 from llr_service.stores.store import (
-    Append,
+    AppendSamples,
     Change,
-    Create,
-    Delete,
-    Fence,
-    Head,
-    Keep,
-    Kept,
-    Replace,
-    Shared,
+    CreateSession,
+    DeleteSession,
+    MultiWriter,
+    PendingExample,
+    UpdatePending,
+    Version,
+    VersionCheck,
+    WriteSnapshot,
     Written,
 )
 
 from support.stores_contract import kinds, known
 
-X = Kept(5, False, b"x")
+X = PendingExample(5, False, b"x")
 
 
-def started(store: Shared, name: str = "a") -> int:
+def started(store: MultiWriter, name: str = "a") -> int:
     """The number of a new session, whose stamp is 1."""
-    [made] = store.write([Create(name, b"{}", stamp=1)])
+    [made] = store.write([CreateSession(name, b"{}", version=1)])
     assert isinstance(made, Written)
     return made.session
 
 
-def the_stamp_of_the_last_change_is_known(store: Shared) -> None:
+def the_stamp_of_the_last_change_is_known(store: MultiWriter) -> None:
     a = started(store)
-    assert (known(store, "a").stamp, store.list("", 9)[0].stamp) == (1, 1)
+    assert (known(store, "a").version, store.list("", 9)[0].version) == (1, 1)
     changes: list[Change] = [
-        Append(a, 0, 1, b"", fence=Fence(1, 20)),
-        Replace(a, 1, 0, b"", fence=Fence(20, 30)),
-        Keep(a, 1, (("i", X),), Fence(30, 2**63 - 1)),
+        AppendSamples(a, 0, 1, b"", check=VersionCheck(1, 20)),
+        WriteSnapshot(a, 1, 0, b"", check=VersionCheck(20, 30)),
+        UpdatePending(a, 1, (("i", X),), VersionCheck(30, 2**63 - 1)),
     ]
     for change in changes:
         assert kinds(store.write([change])) == "W"
-        stamp = change.fence.stamp  # type: ignore[union-attr]
-        assert store.heads(["a", "b"]) == {"a": Head(a, stamp)}
-        assert (known(store, "a").stamp, store.list("", 9)[0].stamp) == (stamp, stamp)
+        version = change.check.new  # type: ignore[union-attr]
+        assert store.versions(["a", "b"]) == {"a": Version(a, version)}
+        assert (known(store, "a").version, store.list("", 9)[0].version) == (version, version)
 
 
-def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: Shared) -> None:
+def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: MultiWriter) -> None:
     a = started(store)
     for change in (
-        Append(a, 0, 1, b"x", ("p", 1), fence=Fence(7, 8)),
-        Replace(a, 0, 1, b"x", ("p", 1), fence=Fence(7, 8)),
-        Keep(a, 0, (("i", X),), Fence(7, 8)),
-        Keep(a, 0, (("i", X),)),
+        AppendSamples(a, 0, 1, b"x", ("p", 1), check=VersionCheck(7, 8)),
+        WriteSnapshot(a, 0, 1, b"x", ("p", 1), check=VersionCheck(7, 8)),
+        UpdatePending(a, 0, (("i", X),), VersionCheck(7, 8)),
+        UpdatePending(a, 0, (("i", X),)),
     ):
         [result] = store.write([change])
         assert "was changed at 0" in str(result)
     stored = known(store, "a")
-    assert (stored.t, stored.stamp, stored.producers, stored.kept) == (0, 1, {}, {})
+    assert (stored.t, stored.version, stored.producers, stored.pending) == (0, 1, {}, {})
 
 
-def what_follows_a_conflict_is_one_even_if_t_fits(store: Shared) -> None:
+def what_follows_a_conflict_is_one_even_if_t_fits(store: MultiWriter) -> None:
     a = started(store)
-    store.write([Append(a, 0, 1, b"other", fence=Fence(1, 50))])
+    store.write([AppendSamples(a, 0, 1, b"other", check=VersionCheck(1, 50))])
     stale: list[Change] = [
-        Append(a, 0, 1, b"x", fence=Fence(1, 2)),
-        Append(a, 1, 1, b"y", fence=Fence(2, 3)),
-        Replace(a, 2, 1, b"z", fence=Fence(3, 4)),
-        Keep(a, 1, (("i", X),), Fence(4, 5)),
+        AppendSamples(a, 0, 1, b"x", check=VersionCheck(1, 2)),
+        AppendSamples(a, 1, 1, b"y", check=VersionCheck(2, 3)),
+        WriteSnapshot(a, 2, 1, b"z", check=VersionCheck(3, 4)),
+        UpdatePending(a, 1, (("i", X),), VersionCheck(4, 5)),
     ]
     assert kinds(store.write(stale)) == "CCCC"
     assert kinds(store.write(stale[1:])) == "CCC"
     assert [entry.blob for entry in known(store, "a").tail] == [b"other"]
 
 
-def changes_of_one_group_follow_each_other(store: Shared) -> None:
+def changes_of_one_group_follow_each_other(store: MultiWriter) -> None:
     a, b = started(store), started(store, "b")
     group: list[Change] = [
-        Append(a, 0, 1, b"x", ("p", 1), fence=Fence(1, 2)),
-        Append(b, 0, 2, b"y", fence=Fence(1, 7)),
-        Keep(a, 1, (("i", X),), Fence(2, 3)),
-        Append(a, 1, 1, b"z", ("p", 2), (("i", None),), Fence(3, 4)),
-        Append(b, 2, 1, b"w", fence=Fence(6, 8)),
-        Replace(a, 2, 1, b"state", None, (("j", X),), Fence(4, 5)),
+        AppendSamples(a, 0, 1, b"x", ("p", 1), check=VersionCheck(1, 2)),
+        AppendSamples(b, 0, 2, b"y", check=VersionCheck(1, 7)),
+        UpdatePending(a, 1, (("i", X),), VersionCheck(2, 3)),
+        AppendSamples(a, 1, 1, b"z", ("p", 2), (("i", None),), VersionCheck(3, 4)),
+        AppendSamples(b, 2, 1, b"w", check=VersionCheck(6, 8)),
+        WriteSnapshot(a, 2, 1, b"state", None, (("j", X),), VersionCheck(4, 5)),
     ]
     assert kinds(store.write(group)) == "WWWWCW"
     stored = known(store, "a")
-    assert (stored.t, stored.stamp, stored.snapshot) == (3, 5, b"state")
-    assert (stored.producers, stored.kept) == ({"p": 2}, {"j": X})
-    assert store.heads(["a", "b"]) == {"a": Head(a, 5), "b": Head(b, 7)}
+    assert (stored.t, stored.version, stored.snapshot) == (3, 5, b"state")
+    assert (stored.producers, stored.pending) == ({"p": 2}, {"j": X})
+    assert store.versions(["a", "b"]) == {"a": Version(a, 5), "b": Version(b, 7)}
 
 
-def who_takes_the_name_of_a_deleted_session_is_told_from_it(store: Shared) -> None:
+def who_takes_the_name_of_a_deleted_session_is_told_from_it(store: MultiWriter) -> None:
     old = started(store)
-    assert kinds(store.write([Delete(old)])) == "W"
-    assert store.heads(["a"]) == {}
+    assert kinds(store.write([DeleteSession(old)])) == "W"
+    assert store.versions(["a"]) == {}
     new = started(store)
-    assert store.heads(["a"]) == {"a": Head(new, 1)}
+    assert store.versions(["a"]) == {"a": Version(new, 1)}
     assert new != old
-    assert kinds(store.write([Append(old, 0, 1, b"x", fence=Fence(1, 2))])) == "C"
+    assert kinds(store.write([AppendSamples(old, 0, 1, b"x", check=VersionCheck(1, 2))])) == "C"
 
 
-SHARED: tuple[Callable[[Shared], None], ...] = (
+SHARED: tuple[Callable[[MultiWriter], None], ...] = (
     the_stamp_of_the_last_change_is_known,
     a_change_that_does_not_follow_the_last_one_is_a_conflict,
     what_follows_a_conflict_is_one_even_if_t_fits,

@@ -4,7 +4,14 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from llr_service.stores.memory import Memory
-from llr_service.stores.store import Change, Conflict, Head, Listed, Stored, Written
+from llr_service.stores.store import (
+    Change,
+    Conflict,
+    SessionSummary,
+    StoredSession,
+    Version,
+    Written,
+)
 
 
 class SharedMemory(Memory):
@@ -19,23 +26,23 @@ class SharedMemory(Memory):
         with self._lock:
             return super().write(group)
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         """All that is known of a session, None if there is none."""
         with self._lock:
             return super().load(name)
 
-    def list(self, after: str, limit: int) -> list[Listed]:
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
         """At most `limit` sessions whose names follow `after`, in order."""
         with self._lock:
             return super().list(after, limit)
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
         """Those of the list whose configs have the `MARK`."""
         with self._lock:
-            return super().marked(after, limit)
+            return super().list_replays(after, limit)
 
-    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+    def versions(self, names: Sequence[str]) -> Mapping[str, Version]:
         """Which sessions have these names at present."""
         with self._lock:
             found = {name: self._ids[name] for name in names if name in self._ids}
-            return {name: Head(id_, self._sessions[id_].stamp) for name, id_ in found.items()}
+            return {name: Version(id_, self._sessions[id_].version) for name, id_ in found.items()}

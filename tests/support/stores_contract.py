@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 from llr_service.stores.store import (
-    MARK,
-    Append,
+    REPLAY_MARK,
+    AppendSamples,
     Change,
     Conflict,
-    Create,
+    CreateSession,
     Damaged,
-    Delete,
+    DeleteSession,
     Entry,
-    Keep,
-    Kept,
-    Listed,
-    Replace,
+    PendingExample,
     Retained,
+    SessionSummary,
     Store,
-    Stored,
+    StoredSession,
+    UpdatePending,
+    WriteSnapshot,
     Written,
 )
 
@@ -36,7 +36,7 @@ PLACES: dict[str, Callable[[Path], str]] = {
 }
 LARGEST = 2**63 - 1
 
-Dump = dict[str, Stored | None]
+Dump = dict[str, StoredSession | None]
 
 
 def dump(store: Store) -> Dump:
@@ -44,15 +44,15 @@ def dump(store: Store) -> Dump:
     rows = store.list("", 10**6)
     found: Dump = {each.name: store.load(each.name) for each in rows}
     assert store.count() == len(found)
-    assert [*store.marked("", 10**6)] == [each for each in rows if MARK in each.config]
+    assert [*store.list_replays("", 10**6)] == [each for each in rows if REPLAY_MARK in each.config]
     return found
 
 
-def retained(store: Store, stored: Stored) -> list[Entry]:
+def retained(store: Store, stored: StoredSession) -> list[Entry]:
     """What a session's log had to keep, read two bytes at a time."""
     found, at, end = list[Entry](), 0, stored.retained.samples
     while at < end:
-        page = store.entries(stored.id, at, end, 2)
+        page = store.read_log(stored.id, at, end, 2)
         assert page
         found += page
         at = found[-1].t + found[-1].n
@@ -63,46 +63,46 @@ class Model:
     """A store as simple as can be. What it creates has number 0 until it is told another."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, Stored] = {}
+        self.sessions: dict[str, StoredSession] = {}
         self.logs: dict[int, tuple[Entry, ...]] = {}
 
     def fits(self, change: Change) -> bool:
         """Apply a change if it fits."""
-        if isinstance(change, Create):
+        if isinstance(change, CreateSession):
             return change.name not in self.sessions and self._create(change)
         names = [name for name, each in self.sessions.items() if each.id == change.session]
-        if isinstance(change, Delete):
+        if isinstance(change, DeleteSession):
             return bool(names and self.sessions.pop(names[0]))
         return any(self._go_on(name, change) for name in names)
 
-    def _create(self, change: Create) -> bool:
+    def _create(self, change: CreateSession) -> bool:
         at = 0 if change.snapshot is None else change.t
-        self.sessions[change.name] = Stored(
+        self.sessions[change.name] = StoredSession(
             0, change.config, change.t, change.snapshot, at, (), dict(change.producers)
         )
         return True
 
     def number(self, change: Change, result: Written | Conflict) -> None:
         """The store has said what number a session has."""
-        if isinstance(change, Create) and isinstance(result, Written):
+        if isinstance(change, CreateSession) and isinstance(result, Written):
             new = self.sessions[change.name]
             self.sessions[change.name] = replace(new, id=result.session)
 
-    def _go_on(self, name: str, change: Append | Replace | Keep) -> bool:
+    def _go_on(self, name: str, change: AppendSamples | WriteSnapshot | UpdatePending) -> bool:
         old = self.sessions[name]
         if old.t != change.t:
             return False
-        both = {**old.kept, **dict(change.kept)}
+        both = {**old.pending, **dict(change.pending)}
         kept = {key: row for key, row in both.items() if row is not None}
-        self.sessions[name] = replace(old, kept=kept)
-        return isinstance(change, Keep) or self._learn(name, change)
+        self.sessions[name] = replace(old, pending=kept)
+        return isinstance(change, UpdatePending) or self._learn(name, change)
 
-    def _learn(self, name: str, change: Append | Replace) -> bool:
+    def _learn(self, name: str, change: AppendSamples | WriteSnapshot) -> bool:
         old, end = self.sessions[name], change.t + change.n
         named = dict([change.producer] if change.producer else [])
         new = replace(old, t=end, producers={**old.producers, **named})
         added = () if change.blob is None else (Entry(change.t, change.n, change.blob),)
-        if isinstance(change, Append):
+        if isinstance(change, AppendSamples):
             self.sessions[name] = replace(new, tail=old.tail + added)
             return True
         new = replace(new, tail=(), snapshot=change.snapshot, snapshot_t=end)
@@ -114,11 +114,11 @@ class Model:
 
 def created(store: Store, *names: str) -> list[int]:
     """The numbers of new sessions."""
-    results = store.write([Create(name, b"{}") for name in names])
+    results = store.write([CreateSession(name, b"{}") for name in names])
     return [result.session for result in results if isinstance(result, Written)]
 
 
-def known(store: Store, name: str) -> Stored:
+def known(store: Store, name: str) -> StoredSession:
     """A session that is there."""
     stored = store.load(name)
     assert stored is not None
@@ -132,37 +132,37 @@ def kinds(results: Sequence[Written | Conflict]) -> str:
 
 def a_new_session_knows_its_config_and_nothing_else(store: Store) -> None:
     [number] = created(store, "a")
-    assert store.load("a") == Stored(number, b"{}", 0, None, 0, (), {})
+    assert store.load("a") == StoredSession(number, b"{}", 0, None, 0, (), {})
     assert store.load("b") is None
 
 
 def a_session_may_start_with_a_state_from_elsewhere(store: Store) -> None:
-    [result] = store.write([Create("a", b"{}", 7, b"state", {"p": 3, "q": 9})])
+    [result] = store.write([CreateSession("a", b"{}", 7, b"state", {"p": 3, "q": 9})])
     assert isinstance(result, Written)
-    whole = Stored(result.session, b"{}", 7, b"state", 7, (), {"p": 3, "q": 9})
+    whole = StoredSession(result.session, b"{}", 7, b"state", 7, (), {"p": 3, "q": 9})
     assert store.load("a") == whole
 
 
 def a_state_from_elsewhere_may_be_one_that_learnt_nothing(store: Store) -> None:
-    store.write([Create("a", b"{}", 0, b"state"), Create("b", b"{}", 0, b"")])
+    store.write([CreateSession("a", b"{}", 0, b"state"), CreateSession("b", b"{}", 0, b"")])
     assert known(store, "a").snapshot == b"state"
     assert known(store, "b").snapshot == b""
 
 
 def a_name_is_given_once_and_the_rest_of_the_group_is_stored(store: Store) -> None:
-    group = [Create("a", b"1"), Create("a", b"2"), Create("b", b"3")]
+    group = [CreateSession("a", b"1"), CreateSession("a", b"2"), CreateSession("b", b"3")]
     assert kinds(store.write(group)) == "WCW"
     assert kinds(store.write(group)) == "CCC"
-    assert store.list("", 9) == [Listed("a", b"1", 0), Listed("b", b"3", 0)]
+    assert store.list("", 9) == [SessionSummary("a", b"1", 0), SessionSummary("b", b"3", 0)]
 
 
 def appends_of_one_group_follow_each_other(store: Store) -> None:
     a, b = created(store, "a", "b")
     group = [
-        Append(a, 0, 2, b"x"),
-        Append(b, 0, 1, b"y"),
-        Append(a, 2, 3, b""),
-        Append(b, 1, 1, b"z"),
+        AppendSamples(a, 0, 2, b"x"),
+        AppendSamples(b, 0, 1, b"y"),
+        AppendSamples(a, 2, 3, b""),
+        AppendSamples(b, 1, 1, b"z"),
     ]
     assert store.write(group) == [Written(a), Written(b), Written(a), Written(b)]
     assert known(store, "a").tail == (Entry(0, 2, b"x"), Entry(2, 3, b""))
@@ -173,12 +173,12 @@ def appends_of_one_group_follow_each_other(store: Store) -> None:
 def an_append_elsewhere_is_a_conflict_and_the_others_are_stored(store: Store) -> None:
     a, b = created(store, "a", "b")
     group = [
-        Append(a, 1, 1, b"early", ("p", 1)),
-        Append(b, 0, 1, b"y", ("p", 1)),
-        Append(a, 0, 1, b"x"),
-        Append(a, 0, 1, b"again", ("p", 2)),
-        Append(a + b, 0, 1, b"nobody"),
-        Append(a, 1, 1, b"z"),
+        AppendSamples(a, 1, 1, b"early", ("p", 1)),
+        AppendSamples(b, 0, 1, b"y", ("p", 1)),
+        AppendSamples(a, 0, 1, b"x"),
+        AppendSamples(a, 0, 1, b"again", ("p", 2)),
+        AppendSamples(a + b, 0, 1, b"nobody"),
+        AppendSamples(a, 1, 1, b"z"),
     ]
     results = store.write(group)
     assert kinds(results) == "CWWCCW"
@@ -192,129 +192,138 @@ def an_append_elsewhere_is_a_conflict_and_the_others_are_stored(store: Store) ->
 def a_replacement_starts_the_log_anew(store: Store) -> None:
     [a] = created(store, "a")
     group: list[Change] = [
-        Append(a, 0, 2, b"x"),
-        Replace(a, 2, 3, b"state"),
-        Append(a, 5, 1, b"y"),
+        AppendSamples(a, 0, 2, b"x"),
+        WriteSnapshot(a, 2, 3, b"state"),
+        AppendSamples(a, 5, 1, b"y"),
     ]
     assert kinds(store.write(group)) == "WWW"
-    assert store.load("a") == Stored(a, b"{}", 6, b"state", 5, (Entry(5, 1, b"y"),), {})
-    assert kinds(store.write([Replace(a, 6, 0, b"later")])) == "W"
-    assert store.load("a") == Stored(a, b"{}", 6, b"later", 6, (), {})
+    assert store.load("a") == StoredSession(a, b"{}", 6, b"state", 5, (Entry(5, 1, b"y"),), {})
+    assert kinds(store.write([WriteSnapshot(a, 6, 0, b"later")])) == "W"
+    assert store.load("a") == StoredSession(a, b"{}", 6, b"later", 6, (), {})
 
 
 def a_replacement_elsewhere_is_a_conflict(store: Store) -> None:
     [a] = created(store, "a")
     group: list[Change] = [
-        Append(a, 0, 2, b"x"),
-        Replace(a, 1, 1, b"", ("p", 1)),
-        Replace(a + 1, 0, 1, b""),
+        AppendSamples(a, 0, 2, b"x"),
+        WriteSnapshot(a, 1, 1, b"", ("p", 1)),
+        WriteSnapshot(a + 1, 0, 1, b""),
     ]
     assert kinds(store.write(group)) == "WCC"
-    assert store.load("a") == Stored(a, b"{}", 2, None, 0, (Entry(0, 2, b"x"),), {})
+    assert store.load("a") == StoredSession(a, b"{}", 2, None, 0, (Entry(0, 2, b"x"),), {})
 
 
 def the_latest_number_of_each_producer_is_kept(store: Store) -> None:
     [a] = created(store, "a")
-    store.write([Append(a, 0, 1, b"", ("p", 1)), Append(a, 1, 1, b"", ("q", 8))])
-    store.write([Append(a, 2, 1, b"", ("p", 2)), Append(a, 3, 1, b"", ("p", 5))])
-    store.write([Replace(a, 4, 1, b"", ("r", LARGEST))])
+    store.write([AppendSamples(a, 0, 1, b"", ("p", 1)), AppendSamples(a, 1, 1, b"", ("q", 8))])
+    store.write([AppendSamples(a, 2, 1, b"", ("p", 2)), AppendSamples(a, 3, 1, b"", ("p", 5))])
+    store.write([WriteSnapshot(a, 4, 1, b"", ("r", LARGEST))])
     assert known(store, "a").producers == {"p": 5, "q": 8, "r": LARGEST}
 
 
 def what_is_kept_stays_until_it_is_forgotten(store: Store) -> None:
     [a] = created(store, "a")
-    x, y = Kept(5, False, b"x"), Kept(LARGEST, True, b"")
+    x, y = PendingExample(5, False, b"x"), PendingExample(LARGEST, True, b"")
     group: list[Change] = [
-        Keep(a, 0, (("one", x), ("two", y))),
-        Keep(a, 0, (("three", x), ("one", None), ("none", None))),
+        UpdatePending(a, 0, (("one", x), ("two", y))),
+        UpdatePending(a, 0, (("three", x), ("one", None), ("none", None))),
     ]
     assert store.write(group) == [Written(a), Written(a)]
-    assert store.load("a") == Stored(a, b"{}", 0, None, 0, (), {}, {"two": y, "three": x})
-    store.write([Keep(a, 0, (("two", x), ("three", None), ("three", y)))])
-    assert known(store, "a").kept == {"two": x, "three": y}
-    store.write([Keep(a, 0, (("two", None), ("three", None)))])
-    assert known(store, "a").kept == {}
+    assert store.load("a") == StoredSession(a, b"{}", 0, None, 0, (), {}, {"two": y, "three": x})
+    store.write([UpdatePending(a, 0, (("two", x), ("three", None), ("three", y)))])
+    assert known(store, "a").pending == {"two": x, "three": y}
+    store.write([UpdatePending(a, 0, (("two", None), ("three", None)))])
+    assert known(store, "a").pending == {}
 
 
 def what_is_kept_changes_with_what_is_learnt_or_not_at_all(store: Store) -> None:
     a, b = created(store, "a", "b")
-    x, done = Kept(5, False, b"x"), Kept(7, True, b"")
-    store.write([Keep(a, 0, (("i", x), ("j", x))), Keep(b, 0, (("i", x),))])
+    x, done = PendingExample(5, False, b"x"), PendingExample(7, True, b"")
+    store.write([UpdatePending(a, 0, (("i", x), ("j", x))), UpdatePending(b, 0, (("i", x),))])
     group: list[Change] = [
-        Append(a, 0, 1, b"", None, (("i", done),)),
-        Append(a, 0, 1, b"", None, (("j", done),)),
-        Append(b, 0, 1, b"", None, (("i", None),)),
-        Replace(a, 9, 1, b"", None, (("j", done),)),
-        Keep(a, 0, (("j", None),)),
-        Keep(a + b, 0, (("j", None),)),
-        Keep(b, 1, (("i", x),)),
+        AppendSamples(a, 0, 1, b"", None, (("i", done),)),
+        AppendSamples(a, 0, 1, b"", None, (("j", done),)),
+        AppendSamples(b, 0, 1, b"", None, (("i", None),)),
+        WriteSnapshot(a, 9, 1, b"", None, (("j", done),)),
+        UpdatePending(a, 0, (("j", None),)),
+        UpdatePending(a + b, 0, (("j", None),)),
+        UpdatePending(b, 1, (("i", x),)),
     ]
     assert kinds(store.write(group)) == "WCWCCCW"
-    assert known(store, "a").kept == {"i": done, "j": x}
-    assert known(store, "b").kept == {"i": x}
-    store.write([Replace(a, 1, 1, b"state", None, (("i", None), ("j", done)))])
-    assert store.load("a") == Stored(a, b"{}", 2, b"state", 2, (), {}, {"j": done})
+    assert known(store, "a").pending == {"i": done, "j": x}
+    assert known(store, "b").pending == {"i": x}
+    store.write([WriteSnapshot(a, 1, 1, b"state", None, (("i", None), ("j", done)))])
+    assert store.load("a") == StoredSession(a, b"{}", 2, b"state", 2, (), {}, {"j": done})
 
 
 def a_log_may_keep_its_samples_when_a_snapshot_comes(store: Store) -> None:
     a, b = created(store, "a", "b")
     group: list[Change] = [
-        Append(a, 0, 2, b"xx"),
-        Append(b, 0, 1, b"y"),
-        Replace(a, 2, 3, b"state", ("p", 1), retained=Retained(5, 5), blob=b"yyy"),
-        Append(a, 5, 1, b"z"),
+        AppendSamples(a, 0, 2, b"xx"),
+        AppendSamples(b, 0, 1, b"y"),
+        WriteSnapshot(a, 2, 3, b"state", ("p", 1), retained=Retained(5, 5), blob=b"yyy"),
+        AppendSamples(a, 5, 1, b"z"),
     ]
     assert kinds(store.write(group)) == "WWWW"
     log = [Entry(0, 2, b"xx"), Entry(2, 3, b"yyy"), Entry(5, 1, b"z")]
     tail, state = (log[2],), Retained(5, 5)
-    assert store.load("a") == Stored(a, b"{}", 6, b"state", 5, tail, {"p": 1}, retained=state)
-    assert store.entries(a, 0, 6, 99) == log
+    assert store.load("a") == StoredSession(
+        a, b"{}", 6, b"state", 5, tail, {"p": 1}, retained=state
+    )
+    assert store.read_log(a, 0, 6, 99) == log
     assert known(store, "b").retained == Retained()
 
 
 def a_log_that_no_longer_has_to_keep_samples_keeps_the_first(store: Store) -> None:
     [a] = created(store, "a")
     first, second = Retained(2, 2), Retained(5, 5)
-    store.write([Append(a, 0, 2, b"xx"), Replace(a, 2, 3, b"1", retained=second, blob=b"yyy")])
-    store.write([Append(a, 5, 1, b"z"), Replace(a, 6, 1, b"2", retained=second)])
+    store.write(
+        [AppendSamples(a, 0, 2, b"xx"), WriteSnapshot(a, 2, 3, b"1", retained=second, blob=b"yyy")]
+    )
+    store.write([AppendSamples(a, 5, 1, b"z"), WriteSnapshot(a, 6, 1, b"2", retained=second)])
     assert retained(store, known(store, "a")) == [Entry(0, 2, b"xx"), Entry(2, 3, b"yyy")]
-    store.write([Append(a, 7, 1, b"z"), Replace(a, 8, 1, b"3", retained=first)])
-    assert store.load("a") == Stored(a, b"{}", 9, b"3", 9, (), {}, retained=first)
+    store.write([AppendSamples(a, 7, 1, b"z"), WriteSnapshot(a, 8, 1, b"3", retained=first)])
+    assert store.load("a") == StoredSession(a, b"{}", 9, b"3", 9, (), {}, retained=first)
     assert retained(store, known(store, "a")) == [Entry(0, 2, b"xx")]
-    store.write([Replace(a, 9, 1, b"4")])
+    store.write([WriteSnapshot(a, 9, 1, b"4")])
     assert known(store, "a").retained == Retained()
     with pytest.raises(Damaged, match="its log ends at 0, not at 2"):
-        store.entries(a, 0, 2, 99)
+        store.read_log(a, 0, 2, 99)
 
 
 def a_log_is_read_in_pages(store: Store) -> None:
     [a] = created(store, "a")
     log = [Entry(t, 2, b"12345") for t in range(0, 8, 2)]
-    store.write([Append(a, *entry) for entry in log])
-    assert store.entries(a, 0, 8, 99) == log
-    assert store.entries(a, 0, 4, 99) == log[:2]
-    assert store.entries(a, 0, 8, 1) == log[:1]
-    assert store.entries(a, 2, 8, 6) == log[1:3]
-    assert store.entries(a, 8, 8, 99) == []
-    assert store.entries(a + 1, 0, 8, 99) is None
+    store.write([AppendSamples(a, *entry) for entry in log])
+    assert store.read_log(a, 0, 8, 99) == log
+    assert store.read_log(a, 0, 4, 99) == log[:2]
+    assert store.read_log(a, 0, 8, 1) == log[:1]
+    assert store.read_log(a, 2, 8, 6) == log[1:3]
+    assert store.read_log(a, 8, 8, 99) == []
+    assert store.read_log(a + 1, 0, 8, 99) is None
     for start, end in ((1, 8), (0, 3), (0, 9)):
         with pytest.raises(Damaged, match="its log"):
-            store.entries(a, start, end, 99)
-    store.write([Delete(a)])
-    assert store.entries(a, 0, 8, 99) is None
+            store.read_log(a, start, end, 99)
+    store.write([DeleteSession(a)])
+    assert store.read_log(a, 0, 8, 99) is None
 
 
 def a_deleted_session_leaves_nothing_to_its_successor(store: Store) -> None:
-    [result] = store.write([Create("a", b"{}", 5, b"state", {"p": 1})])
+    [result] = store.write([CreateSession("a", b"{}", 5, b"state", {"p": 1})])
     assert isinstance(result, Written)
     old = result.session
-    store.write([Append(old, 5, 1, b"x", ("p", 2), (("i", Kept(5, False, b"x")),))])
-    assert kinds(store.write([Delete(old), Delete(old), Append(old, 6, 1, b"")])) == "WCC"
+    store.write(
+        [AppendSamples(old, 5, 1, b"x", ("p", 2), (("i", PendingExample(5, False, b"x")),))]
+    )
+    assert (
+        kinds(store.write([DeleteSession(old), DeleteSession(old), AppendSamples(old, 6, 1, b"")]))
+        == "WCC"
+    )
     assert (store.load("a"), store.list("", 9), store.count()) == (None, [], 0)
     [new] = created(store, "a")
     assert new != old
-    assert kinds(store.write([Append(old, 0, 1, b"x")])) == "C"
-    assert store.load("a") == Stored(new, b"{}", 0, None, 0, (), {})
+    assert kinds(store.write([AppendSamples(old, 0, 1, b"x")])) == "C"
+    assert store.load("a") == StoredSession(new, b"{}", 0, None, 0, (), {})
 
 
 def the_list_comes_in_pages_and_in_order(store: Store) -> None:
@@ -325,17 +334,23 @@ def the_list_comes_in_pages_and_in_order(store: Store) -> None:
 
 
 def sessions_with_the_mark_are_listed_by_themselves(store: Store) -> None:
-    configs = {"b": MARK, "a": b"{\xff" + MARK + b"}", "plain": b"{}", "near": MARK[:-1], "c": MARK}
-    numbers = store.write([Create(name, config) for name, config in configs.items()])
+    configs = {
+        "b": REPLAY_MARK,
+        "a": b"{\xff" + REPLAY_MARK + b"}",
+        "plain": b"{}",
+        "near": REPLAY_MARK[:-1],
+        "c": REPLAY_MARK,
+    }
+    numbers = store.write([CreateSession(name, config) for name, config in configs.items()])
     b = numbers[0]
     assert isinstance(b, Written)
-    assert [each.name for each in store.marked("", 2)] == ["a", "b"]
-    assert [*store.marked("b", 9)] == [Listed("c", MARK, 0)]
-    assert ([*store.marked("c", 9)], [*store.marked("", 0)]) == ([], [])
-    store.write([Append(b.session, 0, 2, b"x"), Replace(b.session, 2, 3, b"state")])
-    assert [*store.marked("a", 1)] == [Listed("b", MARK, 5)]
-    store.write([Delete(b.session), Create("b", b"{}")])
-    assert [each.name for each in store.marked("", 9)] == ["a", "c"]
+    assert [each.name for each in store.list_replays("", 2)] == ["a", "b"]
+    assert [*store.list_replays("b", 9)] == [SessionSummary("c", REPLAY_MARK, 0)]
+    assert ([*store.list_replays("c", 9)], [*store.list_replays("", 0)]) == ([], [])
+    store.write([AppendSamples(b.session, 0, 2, b"x"), WriteSnapshot(b.session, 2, 3, b"state")])
+    assert [*store.list_replays("a", 1)] == [SessionSummary("b", REPLAY_MARK, 5)]
+    store.write([DeleteSession(b.session), CreateSession("b", b"{}")])
+    assert [each.name for each in store.list_replays("", 9)] == ["a", "c"]
 
 
 def nothing_to_write_is_nothing_written(store: Store) -> None:
@@ -344,50 +359,52 @@ def nothing_to_write_is_nothing_written(store: Store) -> None:
 
 def bytes_and_text_of_any_kind_come_back(store: Store) -> None:
     name, blob = "Ω' --\"\0😀", bytes(range(256)) * 5000
-    store.write([Create(name, blob, 1, blob, {name: 1, "": 2})])
+    store.write([CreateSession(name, blob, 1, blob, {name: 1, "": 2})])
     number = known(store, name).id
-    kept = {name: Kept(1, False, blob), "": Kept(0, True, b"")}
-    store.write([Append(number, 1, 1, blob, (name, 3), tuple(kept.items()))])
+    kept = {name: PendingExample(1, False, blob), "": PendingExample(0, True, b"")}
+    store.write([AppendSamples(number, 1, 1, blob, (name, 3), tuple(kept.items()))])
     entry = Entry(1, 1, blob)
-    assert store.load(name) == Stored(number, blob, 2, blob, 1, (entry,), {name: 3, "": 2}, kept)
+    assert store.load(name) == StoredSession(
+        number, blob, 2, blob, 1, (entry,), {name: 3, "": 2}, kept
+    )
 
 
 def what_cannot_be_kept_is_a_conflict_of_its_own(store: Store) -> None:
     [a] = created(store, "a")
     odd: list[Change] = [
-        Append(a, 0, 0, b""),
-        Append(a, 0, -1, b""),
-        Append(a, 0, LARGEST + 1, b""),
-        Append(a, 0, 1, b"", ("p", LARGEST + 1)),
-        Append(a, 0, 1, b"", ("p", -1)),
-        Append(a, 0, 1, b"", ("\ud800", 1)),
-        Append(a, 0, 1, b"", None, (("i", Kept(-1, False, b"")),)),
-        Append(a, 0, 1, b"", None, (("\ud800", None),)),
-        Keep(a, 0, (("i", Kept(LARGEST + 1, False, b"")),)),
-        Keep(a, 0, (("\ud800", Kept(0, True, b"")),)),
-        Keep(a, -1, ()),
-        Replace(a, 0, -1, b""),
-        Replace(a, 0, 1, b"", ("p", LARGEST + 1)),
-        Replace(a, 0, 1, b"", retained=Retained(1, 1)),
-        Replace(a, 0, 1, b"", retained=Retained(0, 0), blob=b"x"),
-        Replace(a, 0, 1, b"", retained=Retained(2, 1), blob=b"x"),
-        Replace(a, 0, 0, b"", retained=Retained(0, 0), blob=b""),
-        Replace(a, 0, 1, b"", retained=Retained(1, -1), blob=b"x"),
-        Replace(a, 0, 1, b"", retained=Retained(-1, 0)),
-        Create("", b""),
-        Create("\ud800", b""),
-        Create("b", b"", 5),
-        Create("b", b"", -1, b""),
-        Create("b", b"", 0, b"", {"p": -1}),
-        Delete(-1),
-        Delete(LARGEST + 1),
+        AppendSamples(a, 0, 0, b""),
+        AppendSamples(a, 0, -1, b""),
+        AppendSamples(a, 0, LARGEST + 1, b""),
+        AppendSamples(a, 0, 1, b"", ("p", LARGEST + 1)),
+        AppendSamples(a, 0, 1, b"", ("p", -1)),
+        AppendSamples(a, 0, 1, b"", ("\ud800", 1)),
+        AppendSamples(a, 0, 1, b"", None, (("i", PendingExample(-1, False, b"")),)),
+        AppendSamples(a, 0, 1, b"", None, (("\ud800", None),)),
+        UpdatePending(a, 0, (("i", PendingExample(LARGEST + 1, False, b"")),)),
+        UpdatePending(a, 0, (("\ud800", PendingExample(0, True, b"")),)),
+        UpdatePending(a, -1, ()),
+        WriteSnapshot(a, 0, -1, b""),
+        WriteSnapshot(a, 0, 1, b"", ("p", LARGEST + 1)),
+        WriteSnapshot(a, 0, 1, b"", retained=Retained(1, 1)),
+        WriteSnapshot(a, 0, 1, b"", retained=Retained(0, 0), blob=b"x"),
+        WriteSnapshot(a, 0, 1, b"", retained=Retained(2, 1), blob=b"x"),
+        WriteSnapshot(a, 0, 0, b"", retained=Retained(0, 0), blob=b""),
+        WriteSnapshot(a, 0, 1, b"", retained=Retained(1, -1), blob=b"x"),
+        WriteSnapshot(a, 0, 1, b"", retained=Retained(-1, 0)),
+        CreateSession("", b""),
+        CreateSession("\ud800", b""),
+        CreateSession("b", b"", 5),
+        CreateSession("b", b"", -1, b""),
+        CreateSession("b", b"", 0, b"", {"p": -1}),
+        DeleteSession(-1),
+        DeleteSession(LARGEST + 1),
     ]
     for change in odd:
         t = known(store, "a").t
-        assert kinds(store.write([change, Append(a, t, 1, b"x")])) == "CW", change
-        assert kinds(store.write([Append(a, t + 1, 1, b"x"), change])) == "WC", change
+        assert kinds(store.write([change, AppendSamples(a, t, 1, b"x")])) == "CW", change
+        assert kinds(store.write([AppendSamples(a, t + 1, 1, b"x"), change])) == "WC", change
     assert (store.load("\ud800"), store.count()) == (None, 1)
-    assert (known(store, "a").producers, known(store, "a").kept) == ({}, {})
+    assert (known(store, "a").producers, known(store, "a").pending) == ({}, {})
 
 
 CONTRACT: tuple[Callable[[Store], None], ...] = (

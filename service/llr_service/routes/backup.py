@@ -26,7 +26,7 @@ PART = 2**20
 async def backup(here: AppStateDep) -> Response:
     """A copy of the store, an SQLite file; commits wait while it is made, not while it is sent."""
     try:
-        copy = await here.sessions.shards.copy()
+        copy = await here.sessions.storage.backup()
     except StoreFull as full:
         raise Problem("disk-full", "there is no room for a copy beside the store") from full
     except StoreError as failure:

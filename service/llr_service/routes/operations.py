@@ -5,7 +5,6 @@ from fastapi import APIRouter, Response
 import llr
 from llr_service.app_state import AppStateDep
 from llr_service.problems import Problem
-from llr_service.stores.places import urls
 
 router = APIRouter(tags=["operations"])
 MEANING = {
@@ -34,9 +33,8 @@ async def readyz(here: AppStateDep) -> dict[str, str]:
 @router.get("/version", operation_id="getVersion")
 async def version(here: AppStateDep) -> dict[str, str]:
     """The version, and what an answer of 200 means here."""
-    engines = sorted({url.partition(":")[0] for url in urls(here.settings.store)})
-    ack = "; or ".join(MEANING.get(engine, "") for engine in engines)
-    return {"version": llr.__version__, "store": ", ".join(engines), "ack": ack}
+    engine = here.settings.store.partition(":")[0]
+    return {"version": llr.__version__, "store": engine, "ack": MEANING.get(engine, "")}
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)

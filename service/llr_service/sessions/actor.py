@@ -29,7 +29,7 @@ from llr_service.sessions.team import Team
 from llr_service.sessions.turns import Turns
 from llr_service.sessions.waiting import LONG, Moved, durable, to_the_end
 from llr_service.settings import Settings
-from llr_service.stores.store import Shelved, Written
+from llr_service.stores.store import PendingChanges, Written
 from llr_service.theta import of_few
 
 
@@ -184,7 +184,7 @@ class Session:
             return self._step(find, predictions)
         return await self._long_step(find, predictions)
 
-    def keep(self, kept: Shelved) -> Receipt[Any]:
+    def keep(self, kept: PendingChanges) -> Receipt[Any]:
         """At one's turn, keep and forget ahead of the store."""
         self.check()
         self.shelf.put(kept)

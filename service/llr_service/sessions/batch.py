@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from llr_service.codec import Samples
 from llr_service.sessions.committer import Receipt
 from llr_service.sessions.team import Team
-from llr_service.stores.store import Shelved
+from llr_service.stores.store import PendingChanges
 
 
 class Ticket(NamedTuple):
@@ -29,7 +29,7 @@ class Fresh(NamedTuple):
     samples: Samples
     places: Sequence[int]
     producer: tuple[str, int] | None = None
-    kept: Shelved = ()
+    kept: PendingChanges = ()
 
 
 class Learnt(NamedTuple):

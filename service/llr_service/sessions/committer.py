@@ -16,15 +16,15 @@ from typing import Any, Generic, TypeVar
 
 from llr_service.metrics import Metrics
 from llr_service.stores.store import (
-    Append,
+    AppendSamples,
     Change,
     Conflict,
     Damaged,
-    Keep,
-    Replace,
+    Maintainable,
     Store,
     StoreError,
-    Tidied,
+    UpdatePending,
+    WriteSnapshot,
     Written,
 )
 
@@ -84,7 +84,7 @@ class Committer:
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self._store = store
-        self._tidied = store if isinstance(store, Tidied) else None
+        self._tidied = store if isinstance(store, Maintainable) else None
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
         self._waiting: list[Item] = []
@@ -140,7 +140,7 @@ class Committer:
         """Let the store do what it put off, until somebody wants something."""
         tidied = self._tidied
         while tidied is not None and self._batches.empty():
-            if outcome_of(lambda _: tidied.tidy(), tidied, self._metrics) is not True:
+            if outcome_of(lambda _: tidied.run_maintenance(), tidied, self._metrics) is not True:
                 return
 
     def _serve(self, batch: list[Item]) -> list[Settled]:
@@ -169,7 +169,9 @@ class Committer:
 
 def _overtaken(item: Item, result: Written | Conflict) -> bool:
     """Whether a change was refused because others changed its session first."""
-    return isinstance(result, Conflict) and isinstance(item[0], Append | Replace | Keep)
+    return isinstance(result, Conflict) and isinstance(
+        item[0], AppendSamples | WriteSnapshot | UpdatePending
+    )
 
 
 def outcome_of(question: Callable[[S], R], store: S, metrics: Metrics) -> R | StoreError:

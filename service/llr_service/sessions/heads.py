@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from llr_service.metrics import Metrics
 from llr_service.sessions.committer import Receipt, outcome_of
-from llr_service.stores.store import Head, Shared, StoreError
+from llr_service.stores.store import MultiWriter, StoreError, Version
 
 
 class Heads:
@@ -16,13 +16,13 @@ class Heads:
     question after it: an answer is never older than who asked.
     """
 
-    def __init__(self, store: Shared, metrics: Metrics) -> None:
+    def __init__(self, store: MultiWriter, metrics: Metrics) -> None:
         self._store, self._metrics, self._loop = store, metrics, asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "heads")
-        self._asked: dict[str, Receipt[Head | None]] = {}
+        self._asked: dict[str, Receipt[Version | None]] = {}
         self._busy = False
 
-    async def of(self, name: str) -> Head | None:
+    async def of(self, name: str) -> Version | None:
         """Which session has a name, and its last change; None if there is none."""
         receipt = self._asked.get(name)
         if receipt is None:
@@ -44,11 +44,11 @@ class Heads:
             answer = self._loop.run_in_executor(self._thread, self._answer, [*asked])
             answer.add_done_callback(lambda done: self._finish(asked, done.result()))
 
-    def _answer(self, names: list[str]) -> Mapping[str, Head] | StoreError:
-        return outcome_of(lambda store: store.heads(names), self._store, self._metrics)
+    def _answer(self, names: list[str]) -> Mapping[str, Version] | StoreError:
+        return outcome_of(lambda store: store.versions(names), self._store, self._metrics)
 
     def _finish(
-        self, asked: dict[str, Receipt[Head | None]], found: Mapping[str, Head] | StoreError
+        self, asked: dict[str, Receipt[Version | None]], found: Mapping[str, Version] | StoreError
     ) -> None:
         self._start()
         for name, receipt in asked.items():

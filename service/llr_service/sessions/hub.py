@@ -15,8 +15,7 @@ from llr_service.problems import Problem
 from llr_service.sessions import late
 from llr_service.sessions.actor import Session
 from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.heads import Heads
-from llr_service.sessions.journal import Journal, new_stamp
+from llr_service.sessions.journal import Journal, new_version
 from llr_service.sessions.loading import damaged, not_found, rebuild
 from llr_service.sessions.origin import Origin, from_stored, to_stored
 from llr_service.sessions.packing import pack
@@ -24,21 +23,21 @@ from llr_service.sessions.relearner import Relearner
 from llr_service.sessions.relearning import Relearning
 from llr_service.sessions.retention import Retention
 from llr_service.sessions.roster import config_now, new_team
-from llr_service.sessions.shards import Shards
 from llr_service.sessions.shelf import Shelf
+from llr_service.sessions.storage import Storage
 from llr_service.sessions.team import Team
 from llr_service.sessions.waiting import TRIES, Moved, told
 from llr_service.settings import Settings
-from llr_service.stores.limits import taken
 from llr_service.stores.store import (
     Conflict,
-    Create,
+    CreateSession,
     Damaged,
-    Delete,
-    Listed,
-    Stored,
+    DeleteSession,
+    SessionSummary,
+    StoredSession,
     Written,
 )
+from llr_service.stores.validation import name_taken
 
 log = logging.getLogger("llr_service")
 ANOTHER = "choose another name, or delete the session first"
@@ -49,18 +48,18 @@ class Hub:
 
     def __init__(
         self,
-        shards: Shards,
+        storage: Storage,
         metrics: Metrics,
         settings: Settings,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.shards, self._metrics, self._settings = shards, metrics, settings
+        self.storage, self._metrics, self._settings = storage, metrics, settings
         self._clock = clock
         self._loaded: OrderedDict[str, Session] = OrderedDict()
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._keeping: set[str] = set()
         self._sizes: dict[str, int] = {}
-        self.relearner = Relearner(shards, self.get, self.touched)
+        self.relearner = Relearner(storage, self.get, self.touched)
         self._bytes = 0
 
     def at_hand(self, name: str) -> Session | None:
@@ -91,20 +90,20 @@ class Hub:
     @property
     def shared(self) -> bool:
         """Whether others may change the sessions too."""
-        return self.shards.shared
+        return self.storage.shared
 
     async def stale(self, session: Session) -> bool:
         """Whether a copy is not as the store is; it is dropped then. The store is asked if shared.
 
         It is behind if others changed the session, and ahead if the store lost what it had.
         """
-        heads = self.shards.heads(session.name)
+        heads = self.storage.versions
         if heads is None:
             return False
         since = session.journal.stored
         head = await told(heads.of(session.name))
-        if head and head.session == session.id and session.journal.knows(head.stamp, since):
-            await session.journal.heard(head.stamp)  # others may have told somebody already
+        if head and head.session == session.id and session.journal.knows(head.number, since):
+            await session.journal.heard(head.number)  # others may have told somebody already
             return session.gone
         self._drop(session)
         return True
@@ -112,15 +111,15 @@ class Hub:
     async def create(self, name: str, config: SessionConfig) -> tuple[Session, bool]:
         """The session and whether it is new. Raises `session-exists` if its config differs."""
         config.check(self._settings.max_dim)
-        body, stamp = to_stored(config), new_stamp()
-        written = await self._created(Create(name, body, stamp=stamp))
+        body, version = to_stored(config), new_version()
+        written = await self._created(CreateSession(name, body, version=version))
         if isinstance(written, Session):
             now = config_now(written.config, written.published)
             if config not in (written.config, now):
                 raise Problem("session-exists", ANOTHER, config=now.model_dump())
             return written, False
         log.info("session created", extra={"session": name, "t": 0})
-        stored = Stored(written.session, body, 0, None, 0, (), {}, stamp=stamp)
+        stored = StoredSession(written.session, body, 0, None, 0, (), {}, version=version)
         return self._keep(name, stored, None), True
 
     async def restore(
@@ -138,40 +137,40 @@ class Hub:
         """
         config.check(self._settings.max_dim, team.dim if team else None)
         t, packed = (team.t, pack(team)) if team else (0, None)
-        body, stamp = to_stored(config, origin), new_stamp()
-        written = await self._created(Create(name, body, t, packed, producers, stamp))
+        body, version = to_stored(config, origin), new_version()
+        written = await self._created(CreateSession(name, body, t, packed, producers, version))
         if isinstance(written, Session):
             raise Problem("session-exists", ANOTHER)
         log.info("session restored", extra={"session": name, "t": t})
-        stored = Stored(written.session, body, t, packed, t, (), producers, stamp=stamp)
+        stored = StoredSession(written.session, body, t, packed, t, (), producers, version=version)
         return self._keep(name, stored, team)
 
     async def delete(self, name: str) -> None:
         """Delete a session. Raises `session-not-found`."""
         session = await self._there(name)
-        deleted = self.shards.of(name).commit(Delete(session.id))
+        deleted = self.storage.committer.commit(DeleteSession(session.id))
         written = await told(deleted.wait())
         self._drop(session)
         if isinstance(written, Conflict):
             raise not_found(name)
         log.info("session deleted", extra={"session": name, "t": session.t})
 
-    async def list(self, after: str, limit: int, prefix: str = "") -> list[Listed]:
+    async def list(self, after: str, limit: int, prefix: str = "") -> list[SessionSummary]:
         """Sessions in the order of their names; with a prefix, those that have more after it.
 
         They stand together, so the store is asked for what follows the prefix, and no further.
         """
         start = max(after, prefix)
-        rows = await told(self.shards.list(start, limit))
+        rows = await told(self.storage.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
     async def count(self) -> int:
         """How many sessions there are."""
-        return await told(self.shards.count())
+        return await told(self.storage.count())
 
     async def ready(self) -> None:
-        """See that the store answers: at least one of its databases, if there are several."""
-        await told(self.shards.ready())
+        """Return when the store answers."""
+        await told(self.storage.ready())
 
     def touched(self, session: Session) -> None:
         """Account for a session's size, and let others go if memory runs short."""
@@ -196,10 +195,9 @@ class Hub:
                     await late.sweep(session)
                 self.touched(session)
 
-    async def look(self, heads: Heads) -> None:
-        """See what others did to the sessions of a database that are watched here."""
-        present = [one for one in self._loaded.values() if one.watchers and not one.gone]
-        watched = [one for one in present if self.shards.heads(one.name) is heads]
+    async def look(self) -> None:
+        """See what others did to the sessions that are watched here."""
+        watched = [one for one in self._loaded.values() if one.watchers and not one.gone]
         with suppress(Problem):
             await asyncio.gather(*(self.stale(session) for session in watched))
 
@@ -210,7 +208,7 @@ class Hub:
 
     async def _load(self, name: str) -> Session:
         try:
-            loaded = self.shards.of(name).call(lambda store: store.load(name))
+            loaded = self.storage.committer.call(lambda store: store.load(name))
             stored = await told(loaded.wait())
         except Damaged as damage:
             raise damaged(name, damage) from damage
@@ -231,10 +229,10 @@ class Hub:
         session = await self.get(name)
         return await self.get(name) if await self.stale(session) else session
 
-    async def _created(self, create: Create) -> Written | Session:
+    async def _created(self, create: CreateSession) -> Written | Session:
         """What was stored, or the session that has the name; tried again if that goes meanwhile."""
         for _ in range(TRIES):
-            written = await told(self.shards.of(create.name).commit(create).wait())
+            written = await told(self.storage.committer.commit(create).wait())
             if isinstance(written, Written):
                 return written
             try:
@@ -242,11 +240,11 @@ class Hub:
             except Problem as problem:
                 if problem.kind.name != "session-not-found":
                     raise
-            if written.reason != taken(create.name):
+            if written.reason != name_taken(create.name):
                 raise Problem("invalid", f"cannot be stored: {written.reason}")
         raise Moved
 
-    def _make(self, name: str, stored: Stored, team: Team | None) -> Session:
+    def _make(self, name: str, stored: StoredSession, team: Team | None) -> Session:
         config, origin = from_stored(stored.config)
         if team is None and (config.takes_names or config.dim or not config.features):
             dim = NAMED if config.takes_names else config.dim or 1
@@ -258,8 +256,8 @@ class Hub:
             stored.id,
             team,
             dict(stored.producers),
-            Shelf(stored.kept),
-            Journal(stored, retention, self.shards.of(name)),
+            Shelf(stored.pending),
+            Journal(stored, retention, self.storage.committer),
             self._metrics,
             self._settings,
             self._clock,
@@ -269,7 +267,7 @@ class Hub:
             made.relearning.close(made.turns, lambda: made.t)
         return made
 
-    def _keep(self, name: str, stored: Stored, team: Team | None) -> Session:
+    def _keep(self, name: str, stored: StoredSession, team: Team | None) -> Session:
         if name in self._loaded:  # a copy that is not the session any more
             self._drop(self._loaded[name])
         session = self._loaded[name] = self._make(name, stored, team)

@@ -19,7 +19,7 @@ from llr_service.sessions.kept_rows import samples_of, width_of
 from llr_service.sessions.matching import first_labels, new_rows, width_wanted
 from llr_service.sessions.moments import Moment
 from llr_service.sessions.waiting import durable
-from llr_service.stores.store import Shelved
+from llr_service.stores.store import PendingChanges
 
 log = logging.getLogger("llr_service")
 UNFIT = ("diverged", "invalid")
@@ -74,7 +74,7 @@ async def sweep(session: Session) -> None:
 async def _sweep(session: Session, now: int) -> None:
     """At the session's turn: nothing is due afterwards. Nobody waits for the store."""
     while ids := session.shelf.due(now):
-        forgotten: Shelved = tuple((name, None) for name in ids)
+        forgotten: PendingChanges = tuple((name, None) for name in ids)
         rows = [kept.blob for kept in map(session.shelf.get, ids) if kept and not kept.learnt]
         if rows:
             forgotten += session.shelf.counted(expired=len(rows))
@@ -93,7 +93,7 @@ async def _sweep(session: Session, now: int) -> None:
         session.metrics.expired(len(rows))
 
 
-def _by_default(session: Session, rows: list[bytes], forgotten: Shelved) -> Fresh | None:
+def _by_default(session: Session, rows: list[bytes], forgotten: PendingChanges) -> Fresh | None:
     """What has expired, with the label for that; None if there is nothing to learn."""
     y = session.config.expired_label
     if y is None or not rows:

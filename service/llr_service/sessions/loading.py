@@ -9,12 +9,12 @@ from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.packing import unpack
 from llr_service.sessions.roster import new_team
 from llr_service.sessions.team import Team
-from llr_service.stores.store import Stored
+from llr_service.stores.store import StoredSession
 
 log = logging.getLogger("llr_service")
 
 
-def rebuild(config: SessionConfig, stored: Stored) -> Team | None:
+def rebuild(config: SessionConfig, stored: StoredSession) -> Team | None:
     """Snapshot, then the tail through the same kernel: the same state to the last bit."""
     team = unpack(stored.snapshot, config.drift) if stored.snapshot is not None else None
     for entry in stored.tail:

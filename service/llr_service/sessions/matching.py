@@ -11,7 +11,7 @@ from llr_service.sessions.batch import Fresh, Pending
 from llr_service.sessions.kept_rows import samples_of, width_of
 from llr_service.sessions.moments import Moment, learnt, waiting
 from llr_service.sessions.shelf import cost, holds
-from llr_service.stores.store import Kept, Shelved
+from llr_service.stores.store import PendingChanges, PendingExample
 
 MOST = 10
 """How many ids a problem names."""
@@ -27,15 +27,15 @@ def width_wanted(session: Session, rows: Sequence[bytes]) -> int:
 
 def new_rows(
     session: Session, ids: Sequence[str], rows: Sequence[bytes], predicted: Moment
-) -> Shelved:
+) -> PendingChanges:
     """What is to be kept: all that is not kept yet. A Problem if not all of it can be."""
     now = predicted.at
     session.check()
-    new, taken, until = dict[str, Kept](), list[int](), now + session.label_ms
+    new, taken, until = dict[str, PendingExample](), list[int](), now + session.label_ms
     for place, (name, row) in enumerate(zip(ids, rows, strict=True)):
         known = new.get(name) or session.shelf.get(name)
         if known is None:
-            new[name] = Kept(until, False, waiting(row, predicted))
+            new[name] = PendingExample(until, False, waiting(row, predicted))
         elif not holds(known, row):
             taken.append(place)
     if taken:
@@ -69,12 +69,12 @@ def first_labels(
     return Fresh(samples_of(found, labels.y[places]), places, None, kept_on)
 
 
-def _learnt(session: Session, names: Sequence[str], now: int) -> Shelved:
+def _learnt(session: Session, names: Sequence[str], now: int) -> PendingChanges:
     """What is kept of those that are learnt now, one after the other."""
     t, until = session.ahead.t if session.ahead else 0, now + session.label_ms
     blobs = [session.shelf.stored(name).blob for name in names]
     rows = [
-        (name, Kept(until, True, learnt(blob, Moment(t + i, now))))
+        (name, PendingExample(until, True, learnt(blob, Moment(t + i, now))))
         for i, (name, blob) in enumerate(zip(names, blobs, strict=True))
     ]
     return (*rows, *session.shelf.counted(learnt=len(names)))
@@ -100,7 +100,7 @@ def _check_found(
             raise Problem("invalid", f"{told['id']}: {detail}", [told])
 
 
-def _made_room(session: Session, new: dict[str, Kept], now: int) -> Shelved:
+def _made_room(session: Session, new: dict[str, PendingExample], now: int) -> PendingChanges:
     """What has to be forgotten so that there is room: ids that were learnt, never what waits."""
     shelf, most = session.shelf, session.settings.max_kept
     missing = shelf.nbytes + sum(cost(name, row) for name, row in new.items()) - most

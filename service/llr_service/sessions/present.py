@@ -18,7 +18,7 @@ from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
 from llr_service.sessions.hub import Hub
 from llr_service.sessions.waiting import TRIES, Moved
-from llr_service.stores.store import Listed
+from llr_service.stores.store import SessionSummary
 
 R = TypeVar("R")
 
@@ -40,10 +40,10 @@ async def fresh(hub: Hub, name: str) -> Session:
     raise Moved
 
 
-async def as_listed(hub: Hub, row: Listed) -> Session | None:
+async def as_listed(hub: Hub, row: SessionSummary) -> Session | None:
     """The copy of a session that a list has, not older than the list; None if there is none."""
     session = hub.peek(row.name)
-    if session is None or session.journal.stored == row.stamp:
+    if session is None or session.journal.stored == row.version:
         return session
     return None if await hub.stale(session) else session
 

@@ -15,9 +15,9 @@ from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Fresh
 from llr_service.sessions.origin import Origin, from_stored
-from llr_service.sessions.shards import Shards
+from llr_service.sessions.storage import Storage
 from llr_service.sessions.waiting import durable
-from llr_service.stores.store import MARK, Damaged, Entry, Listed, StoreError
+from llr_service.stores.store import REPLAY_MARK, Damaged, Entry, SessionSummary, StoreError
 
 log = logging.getLogger("llr_service")
 
@@ -36,18 +36,18 @@ class Relearner:
     """Sees to the sessions that re-learn.
 
     Args:
-        shards: the way to the store.
+        storage: the way to the store.
         get: finds a session by name.
         touched: is told of sessions whose size may have changed.
     """
 
     def __init__(
         self,
-        shards: Shards,
+        storage: Storage,
         get: Callable[[str], Awaitable[Session]],
         touched: Callable[[Session], None],
     ) -> None:
-        self._shards, self._get, self._touched = shards, get, touched
+        self._storage, self._get, self._touched = storage, get, touched
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._seen: dict[str, int] = {}
@@ -90,7 +90,7 @@ class Relearner:
         """The sessions of the store that have not learnt all, and how far each is."""
         found: dict[str, int] = {}
         after = ""
-        while rows := await self._shards.marked(after, PAGE):
+        while rows := await self._storage.list_replays(after, PAGE):
             found |= {row.name: row.t for row in rows if unfinished(row)}
             after = rows[-1].name
         return found
@@ -155,8 +155,8 @@ class Relearner:
         """Learn the next entries of a log, together or else one by one as they once came."""
         t, source, of = session.t, origin.session, origin.of
         try:
-            log_of = self._shards.of(origin.source)
-            entries = await log_of.call(lambda store: store.entries(source, t, of, BLOCK)).wait()
+            log_of = self._storage.committer
+            entries = await log_of.call(lambda store: store.read_log(source, t, of, BLOCK)).wait()
         except Damaged as damage:
             raise Problem("damaged", f"the samples cannot be read: {damage}") from damage
         if entries is None:
@@ -184,9 +184,9 @@ async def _learn(session: Session, samples: Samples) -> None:
         await durable(pending.commit)
 
 
-def unfinished(row: Listed) -> bool:
+def unfinished(row: SessionSummary) -> bool:
     """Whether a session has not learnt all yet that it was to learn anew."""
-    if MARK not in row.config:
+    if REPLAY_MARK not in row.config:
         return False
     _, origin = from_stored(row.config)
     return origin is not None and row.t < origin.of

@@ -1,6 +1,6 @@
 """What a session with `retain` keeps of its samples: all of them, up to so many bytes."""
 
-from llr_service.stores.store import Retained, Stored
+from llr_service.stores.store import Retained, StoredSession
 
 
 class Retention:
@@ -16,10 +16,11 @@ class Retention:
         self._most = most
 
     @classmethod
-    def of(cls, stored: Stored, retain: bool, most: int) -> "Retention":
+    def of(cls, stored: StoredSession, retain: bool, most: int) -> "Retention":
         """What a stored session keeps, of at most so many bytes.
 
-        >>> Retention.of(Stored(1, b"{}", 7, b"", 7, (), {}), True, 100).going  # not from t = 0
+        >>> stored = StoredSession(1, b"{}", 7, b"", 7, (), {})
+        >>> Retention.of(stored, True, 100).going  # not from t = 0
         False
         """
         made = cls(stored.retained, retain and stored.retained.samples == stored.snapshot_t, most)

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
 
 from llr_service.sessions.hub import Hub
 
@@ -23,8 +22,7 @@ async def rounds(hub: Hub) -> None:
         tasks.create_task(_every(SWEEP_SECONDS, hub.sweep))
         if hub.shared:
             tasks.create_task(_every(RELEARN_SECONDS, hub.relearner.look))
-        for heads in hub.shards.told:  # one that hangs holds up no other
-            tasks.create_task(_every(LOOK_SECONDS, partial(hub.look, heads)))
+            tasks.create_task(_every(LOOK_SECONDS, hub.look))
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:

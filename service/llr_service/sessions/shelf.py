@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from llr_service.sessions.moments import DIGEST, Passed, digest, passed, x_of
-from llr_service.stores.store import Kept, Shelved
+from llr_service.stores.store import PendingChanges, PendingExample
 
 OVERHEAD = 400
 """Bytes an id takes beside its x: its place here, its text, its times."""
@@ -41,32 +41,32 @@ class Shelf:
         waiting: how many ids wait for their label.
         counts: how many have stopped waiting.
 
-    >>> shelf = Shelf({"a": Kept(expires=5, learnt=False, blob=b"x")})
+    >>> shelf = Shelf({"a": PendingExample(expires=5, learnt=False, blob=b"x")})
     >>> shelf.due(4), shelf.due(5)
     ([], ['a'])
     """
 
-    def __init__(self, kept: Mapping[str, Kept]) -> None:
-        self._kept: dict[str, Kept] = {}
+    def __init__(self, kept: Mapping[str, PendingExample]) -> None:
+        self._kept: dict[str, PendingExample] = {}
         self._expiring: list[tuple[int, str]] = []
         self.nbytes = self.waiting = 0
         self.counts = Counts()
         ordered = sorted(kept.items(), key=lambda item: item[1].expires)
         self.put(tuple(ordered))
 
-    def get(self, name: str) -> Kept | None:
+    def get(self, name: str) -> PendingExample | None:
         """What is kept under an id, None if nothing is. While it waits its blob is x alone."""
         row = self._kept.get(name)
         return row if row is None or row.learnt else row._replace(blob=x_of(row.blob))
 
-    def stored(self, name: str) -> Kept:
+    def stored(self, name: str) -> PendingExample:
         """What is kept under an id that is known, as the store has it."""
         return self._kept[name]
 
-    def counted(self, learnt: int = 0, expired: int = 0) -> Shelved:
+    def counted(self, learnt: int = 0, expired: int = 0) -> PendingChanges:
         """What is to be kept when so many more have come, or expired."""
         counts = _COUNTS.pack(self.counts.learnt + learnt, self.counts.expired + expired)
-        return ((COUNTS, Kept(NEVER, True, counts)),)
+        return ((COUNTS, PendingExample(NEVER, True, counts)),)
 
     def passed(self, most: int) -> list[Passed]:
         """When the last labels were predicted for and learnt, the first of them first."""
@@ -74,7 +74,7 @@ class Shelf:
         last = islice((each for each in known if each is not None), most)
         return sorted(last, key=lambda each: each.learnt.t)
 
-    def put(self, shelved: Shelved) -> None:
+    def put(self, shelved: PendingChanges) -> None:
         """Keep and forget."""
         for name, row in shelved:
             if name == COUNTS:
@@ -115,7 +115,7 @@ class Shelf:
         return found
 
     @property
-    def first(self) -> Kept | None:
+    def first(self) -> PendingExample | None:
         """Something that waits for its label, None if nothing does."""
         found = next((name for name, row in self._kept.items() if not row.learnt), None)
         return None if found is None else self.get(found)
@@ -125,18 +125,18 @@ class Shelf:
         """When there may be something due, None if nothing is kept."""
         return self._expiring[0][0] if self._expiring else None
 
-    def _count(self, name: str, row: Kept | None, sign: int) -> None:
+    def _count(self, name: str, row: PendingExample | None, sign: int) -> None:
         if row is not None:
             self.nbytes += sign * cost(name, row)
             self.waiting += sign * (not row.learnt)
 
 
-def cost(name: str, row: Kept) -> int:
+def cost(name: str, row: PendingExample) -> int:
     """The bytes that are kept under an id, roughly."""
     of_x = row.blob[:DIGEST] if row.learnt else x_of(row.blob)
     return OVERHEAD + len(name) + len(of_x)
 
 
-def holds(row: Kept, x: bytes) -> bool:
+def holds(row: PendingExample, x: bytes) -> bool:
     """Whether a row is about this very x."""
     return row.blob[:DIGEST] == digest(x) if row.learnt else x_of(row.blob) == x

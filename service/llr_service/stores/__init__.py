@@ -1,23 +1,30 @@
-"""The engines: where sessions are kept.
+"""The store engines, by the scheme of their URL.
 
-To add one, write its file and give it a line in `ENGINES`: the tests of the contract pick it up.
+To add one, write its file and give it a line in `ENGINES`: the contract suite picks it up.
 """
 
+import re
 from collections.abc import Callable
 
 from llr_service.stores import postgres
 from llr_service.stores.memory import Memory
-from llr_service.stores.places import in_place, urls
 from llr_service.stores.sqlite import SQLite
 from llr_service.stores.store import Store, StoreError
 
+_BETWEEN = re.compile(r",(?=[a-z]+:)")
+
 
 def open_store(url: str) -> Store:
-    """The store a URL names, open.
+    """Open the store that a URL names.
 
     >>> open_store("memory:").count()
     0
     """
+    if len(split_urls(url)) > 1:
+        raise StoreError(
+            "a store is one database, and this names several:"
+            " move them into one with `llr migrate-store`"
+        )
     scheme, colon, _ = url.partition(":")
     if not colon or scheme not in ENGINES:
         known = ", ".join(f"{name}:" for name in ENGINES)
@@ -25,21 +32,13 @@ def open_store(url: str) -> Store:
     return ENGINES[scheme](url)
 
 
-def open_stores(store: str) -> list[Store]:
-    """The stores of a list of URLs, all open, each with the sessions whose place it is."""
-    found: list[Store] = []
-    named = urls(store)
-    if len(set(named)) < len(named):
-        raise StoreError("a database is in the list of databases twice")
-    try:
-        for at, url in enumerate(named):
-            found.append(open_store(url))
-            in_place(found[-1], at, len(named))
-    except BaseException:
-        for each in found:
-            each.close()
-        raise
-    return found
+def split_urls(urls: str) -> list[str]:
+    """Split URLs with commas between them; a comma between hosts belongs to its URL.
+
+    >>> split_urls("postgresql://a,b/llr,postgresql://c/llr")
+    ['postgresql://a,b/llr', 'postgresql://c/llr']
+    """
+    return _BETWEEN.split(urls)
 
 
 ENGINES: dict[str, Callable[[str], Store]] = {

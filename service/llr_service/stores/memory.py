@@ -6,26 +6,26 @@ from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
 
-from llr_service.stores.limits import no_session, not_there, taken, unfit
-from llr_service.stores.paging import page
+from llr_service.stores.integrity import contiguous_entries
 from llr_service.stores.store import (
-    CUT,
-    MARK,
-    Append,
+    NOT_RETAINED,
+    REPLAY_MARK,
+    AppendSamples,
     Change,
     Conflict,
-    Create,
-    Delete,
+    CreateSession,
+    DeleteSession,
     Entry,
-    Keep,
-    Kept,
-    Listed,
-    Replace,
+    PendingExample,
     Retained,
-    Stored,
+    SessionSummary,
+    StoredSession,
     StoreError,
+    UpdatePending,
+    WriteSnapshot,
     Written,
 )
+from llr_service.stores.validation import conflict_reason, name_taken, no_session, validate
 
 
 @dataclass
@@ -37,11 +37,11 @@ class _Session:
     t: int
     snapshot: bytes | None
     snapshot_t: int
-    stamp: int
+    version: int
     log: list[Entry] = field(default_factory=list)
-    retained: Retained = CUT
+    retained: Retained = NOT_RETAINED
     producers: dict[str, int] = field(default_factory=dict)
-    shelf: dict[str, Kept] = field(default_factory=dict)
+    shelf: dict[str, PendingExample] = field(default_factory=dict)
 
     def since(self, t: int) -> int:
         """Where the entries of the log begin that start at t or later."""
@@ -51,9 +51,9 @@ class _Session:
 class Memory:
     """A store without durability, for trying things out. Its URL is `memory:`.
 
-    >>> from llr_service.stores.store import Create
+    >>> from llr_service.stores.store import CreateSession
     >>> store = Memory()
-    >>> store.write([Create("demo", b"{}")])
+    >>> store.write([CreateSession("demo", b"{}")])
     [Written(session=1)]
     >>> store.load("demo").t
     0
@@ -76,13 +76,13 @@ class Memory:
         """Apply a group of changes, each for itself."""
         return [self._apply(change) for change in group]
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         """All that is known of a session, None if there is none."""
         number = self._ids.get(name)
         if number is None:
             return None
         kept = self._sessions[number]
-        return Stored(
+        return StoredSession(
             id=number,
             config=kept.config,
             t=kept.t,
@@ -90,26 +90,26 @@ class Memory:
             snapshot_t=kept.snapshot_t,
             tail=tuple(kept.log[kept.since(kept.snapshot_t) :]),
             producers=dict(kept.producers),
-            kept=dict(kept.shelf),
-            stamp=kept.stamp,
+            pending=dict(kept.shelf),
+            version=kept.version,
             retained=kept.retained,
         )
 
-    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+    def read_log(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
         """The log from t = start up to t = end, None if there is no such session."""
         kept = self._sessions.get(session)
         if kept is None:
             return None
         entries = islice(kept.log, kept.since(start), kept.since(end))
-        return [*page(entries, start, end, nbytes, f"session {kept.name}")]
+        return [*contiguous_entries(entries, start, end, nbytes, f"session {kept.name}")]
 
-    def list(self, after: str, limit: int) -> list[Listed]:
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
         """At most `limit` sessions whose names follow `after`, in order."""
         return [*islice(self._listed(after), limit)]
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
         """Those of the list whose configs have the `MARK`."""
-        return [*islice((row for row in self._listed(after) if MARK in row.config), limit)]
+        return [*islice((row for row in self._listed(after) if REPLAY_MARK in row.config), limit)]
 
     def count(self) -> int:
         """How many sessions there are."""
@@ -118,47 +118,47 @@ class Memory:
     def close(self) -> None:
         """Let go of the store, which here is nothing to do."""
 
-    def _listed(self, after: str) -> Iterator[Listed]:
+    def _listed(self, after: str) -> Iterator[SessionSummary]:
         for name in islice(self._names, bisect_right(self._names, after), None):
             kept = self._sessions[self._ids[name]]
-            yield Listed(name, kept.config, kept.t, kept.stamp)
+            yield SessionSummary(name, kept.config, kept.t, kept.version)
 
     def _apply(self, change: Change) -> Written | Conflict:
-        wrong = unfit(change)
+        wrong = validate(change)
         if wrong:
             return Conflict(wrong)
-        if isinstance(change, Create):
+        if isinstance(change, CreateSession):
             return self._create(change)
-        if isinstance(change, Delete):
+        if isinstance(change, DeleteSession):
             return self._delete(change)
         return self._go_on(change)
 
-    def _create(self, change: Create) -> Written | Conflict:
+    def _create(self, change: CreateSession) -> Written | Conflict:
         if change.name in self._ids:
-            return Conflict(taken(change.name))
+            return Conflict(name_taken(change.name))
         self._last += 1
         self._ids[change.name] = self._last
         insort(self._names, change.name)
-        start = change.t, change.snapshot, change.t, change.stamp
+        start = change.t, change.snapshot, change.t, change.version
         kept = _Session(change.name, change.config, *start)
         kept.producers.update(change.producers)
         self._sessions[self._last] = kept
         return Written(self._last)
 
-    def _go_on(self, change: Append | Replace | Keep) -> Written | Conflict:
+    def _go_on(self, change: AppendSamples | WriteSnapshot | UpdatePending) -> Written | Conflict:
         kept = self._sessions.get(change.session)
-        if kept is None or (kept.t, kept.stamp) != (change.t, change.fence.was):
-            return Conflict(not_there(change, kept.t if kept else None))
-        kept.stamp = change.fence.stamp
-        if not isinstance(change, Keep):
+        if kept is None or (kept.t, kept.version) != (change.t, change.check.expected):
+            return Conflict(conflict_reason(change, kept.t if kept else None))
+        kept.version = change.check.new
+        if not isinstance(change, UpdatePending):
             _learn(kept, change)
-        for name, row in change.kept:
+        for name, row in change.pending:
             kept.shelf.pop(name, None)
             if row is not None:
                 kept.shelf[name] = row
         return Written(change.session)
 
-    def _delete(self, change: Delete) -> Written | Conflict:
+    def _delete(self, change: DeleteSession) -> Written | Conflict:
         kept = self._sessions.pop(change.session, None)
         if kept is None:
             return Conflict(no_session(change.session))
@@ -167,9 +167,9 @@ class Memory:
         return Written(change.session)
 
 
-def _learn(kept: _Session, change: Append | Replace) -> None:
+def _learn(kept: _Session, change: AppendSamples | WriteSnapshot) -> None:
     kept.t += change.n
-    if isinstance(change, Replace):
+    if isinstance(change, WriteSnapshot):
         del kept.log[kept.since(change.retained.samples) :]
         kept.snapshot, kept.snapshot_t = change.snapshot, kept.t
         kept.retained = change.retained

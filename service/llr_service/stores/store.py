@@ -1,7 +1,7 @@
-"""What a store is: a log and a snapshot per session, changed in groups, each group durable at once.
+"""The store protocol: a log and a snapshot per session, written in groups, durable per group.
 
-A store is plain, blocking and used by one thread (`sessions.committer`). It knows names,
-numbers and bytes; what the bytes mean is the sessions' business.
+A store is blocking and is used by one thread (`sessions.committer`). It knows names, numbers and
+bytes; the sessions know what the bytes mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,24 +30,24 @@ class StoreTooNew(StoreError):
 
 
 class Damaged(StoreError):
-    """What is stored for one session does not match its checksum, or has a hole."""
+    """The rows of one session do not match their checksums, or one is missing."""
 
 
 class Entry(NamedTuple):
-    """Samples as they were learnt: `n` of them from t on, and the bytes they are kept as."""
+    """A log entry: `n` samples learnt from t on, packed."""
 
     t: int
     n: int
     blob: bytes
 
 
-class Kept(NamedTuple):
-    """What is kept under an id for a label to come, or of one that was learnt.
+class PendingExample(NamedTuple):
+    """The features stored under an id for a label to come, or the trace of a label learnt.
 
     Attributes:
-        expires: when it may be forgotten, in milliseconds since 1970.
+        expires: when it may be deleted, in milliseconds since 1970.
         learnt: whether its label has come.
-        blob: the bytes x is kept as; once learnt, whatever tells that x from another.
+        blob: x, packed; once learnt, enough to tell that x from another.
     """
 
     expires: int
@@ -56,42 +56,42 @@ class Kept(NamedTuple):
 
 
 class Retained(NamedTuple):
-    """How many samples from the first one on a log keeps whatever the snapshot, and their bytes."""
+    """The first samples of a log that stay in spite of snapshots: how many, and their bytes."""
 
     samples: int = 0
     bytes: int = 0
 
 
-CUT = Retained()
-"""A log that keeps nothing but its tail."""
+NOT_RETAINED = Retained()
+"""A log that holds nothing but its tail."""
 
-Shelved = tuple[tuple[str, Kept | None], ...]
-"""Ids, each with what is kept under it from now on; None to forget it."""
+PendingChanges = tuple[tuple[str, PendingExample | None], ...]
+"""Ids, each with what is stored under it from now on; None deletes it."""
 
 
-class Fence(NamedTuple):
-    """Which change a change follows, where several processes share a store.
+class VersionCheck(NamedTuple):
+    """The version a change was computed from and the version it makes.
 
-    Every change of a session has a stamp, a number no other has. Where a session is (t) does not
-    tell which samples took it there, and what is kept for labels does not move it; its last stamp
-    tells all of that. A store that one process has for itself may leave stamps out.
+    A version is a number that no other change of any session has. t alone is not enough: it does
+    not tell which samples led there, and pending examples, promotions and shadows leave it as it
+    is.
 
     Attributes:
-        was: the stamp of the change before, 0 if that has none.
-        stamp: that of the change itself.
+        expected: the version of the change before, 0 if that has none.
+        new: the version of the change itself.
     """
 
-    was: int = 0
-    stamp: int = 0
+    expected: int = 0
+    new: int = 0
 
 
-FREE = Fence()
-"""The fence of a change that is not to be told from others."""
+UNVERSIONED = VersionCheck()
+"""The check of a change that follows one without a version and makes none."""
 
 
 @dataclass(frozen=True)
-class Stored:
-    """All that is known of a session.
+class StoredSession:
+    """A session as it is stored.
 
     Attributes:
         id: the session's number; a session created again under its name has another.
@@ -101,8 +101,8 @@ class Stored:
         snapshot_t: samples learnt at that time, 0 without a snapshot.
         tail: samples learnt since, in order, without holes up to t.
         producers: for each producer, the number of its next sample.
-        kept: for each id, what is kept under it.
-        stamp: that of its last change, 0 if the store keeps none.
+        pending: the pending examples by id.
+        version: the version of its last change, 0 if that has none.
         retained: what the log had to keep as of the last snapshot; the tail is not among it.
     """
 
@@ -113,53 +113,52 @@ class Stored:
     snapshot_t: int
     tail: tuple[Entry, ...]
     producers: Mapping[str, int]
-    kept: Mapping[str, Kept] = field(default_factory=dict)
-    stamp: int = 0
-    retained: Retained = CUT
+    pending: Mapping[str, PendingExample] = field(default_factory=dict)
+    version: int = 0
+    retained: Retained = NOT_RETAINED
 
 
-MARK = b'"relearn":["'
-"""What the config of a session has that is to learn another's samples, and no other config has.
+REPLAY_MARK = b'"relearn":["'
+"""The bytes that only the config of a replay session has: one that learns another's samples.
 
-Engines keep an index of those that have it: another mark takes a migration.
+Engines have an index of such sessions: another mark takes a migration.
 """
 
 
-class Listed(NamedTuple):
+class SessionSummary(NamedTuple):
     """A session as the list shows it."""
 
     name: str
     config: bytes
     t: int
-    stamp: int = 0
+    version: int = 0
 
 
-class Head(NamedTuple):
-    """Which session has a name at present, and the stamp of its last change."""
+class Version(NamedTuple):
+    """The session that has a name at present, and the version of its last change."""
 
     session: int
-    stamp: int
+    number: int
 
 
 @dataclass(frozen=True)
-class Create:
-    """A new session, perhaps with a state from elsewhere. A conflict if the name is taken."""
+class CreateSession:
+    """A new session, with a state from elsewhere or none. A conflict if the name is taken."""
 
     name: str
     config: bytes
     t: int = 0
     snapshot: bytes | None = None
     producers: Mapping[str, int] = field(default_factory=dict)
-    stamp: int = 0
+    version: int = 0
 
 
-class Append(NamedTuple):
-    """Samples learnt from t on go to the log. A conflict if the session is not at t.
+class AppendSamples(NamedTuple):
+    """Append the samples learnt from t on to the log. A conflict unless the session is at t.
 
-    It also is one if the last change of the session is not that of the fence, here and below.
-
-    `producer` is whose samples they were and the number of its next one; `kept` is what becomes of
-    the ids whose labels they had.
+    Here and below it is a conflict, too, if the session's version is not the expected one.
+    `producer` names the sender and the number of its next sample; `pending` is what becomes of
+    the ids whose labels the samples had.
     """
 
     session: int
@@ -167,16 +166,16 @@ class Append(NamedTuple):
     n: int
     blob: bytes
     producer: tuple[str, int] | None = None
-    kept: Shelved = ()
-    fence: Fence = FREE
+    pending: PendingChanges = ()
+    check: VersionCheck = UNVERSIONED
 
 
 @dataclass(frozen=True)
-class Replace:
-    """n samples were learnt from t on, and this is the state after them: the log starts anew.
+class WriteSnapshot:
+    """Write the state after the n samples learnt from t on, and cut the log.
 
-    Only the first `retained` samples stay in it. They have to be there, as whole entries; `blob`
-    are those learnt now, None unless they are among them.
+    Only the first `retained` samples stay in the log. They have to be there as whole entries;
+    `blob` holds the samples learnt now, None unless they are retained.
     """
 
     session: int
@@ -184,30 +183,32 @@ class Replace:
     n: int
     snapshot: bytes
     producer: tuple[str, int] | None = None
-    kept: Shelved = ()
-    fence: Fence = FREE
-    retained: Retained = CUT
+    pending: PendingChanges = ()
+    check: VersionCheck = UNVERSIONED
+    retained: Retained = NOT_RETAINED
     blob: bytes | None = None
 
 
 @dataclass(frozen=True)
-class Keep:
-    """Something is kept or forgotten, and nothing learnt. A conflict if the session is not at t."""
+class UpdatePending:
+    """Store and delete pending examples; nothing is learnt. A conflict unless at t."""
 
     session: int
     t: int
-    kept: Shelved
-    fence: Fence = FREE
+    pending: PendingChanges
+    check: VersionCheck = UNVERSIONED
 
 
 @dataclass(frozen=True)
-class Delete:
-    """The session and all that belongs to it goes. A conflict if there is none."""
+class DeleteSession:
+    """Delete a session and all its rows. A conflict if there is none."""
 
     session: int
 
 
-Change = Create | Append | Replace | Keep | Delete
+Update = AppendSamples | WriteSnapshot | UpdatePending
+"""A change of a session that exists, computed from its version."""
+Change = CreateSession | Update | DeleteSession
 
 
 class Written(NamedTuple):
@@ -222,91 +223,75 @@ class Conflict(NamedTuple):
     reason: str
 
 
+Result = Written | Conflict
+
+
 class Store(Protocol):
-    """A place to keep sessions.
+    """A store of sessions.
 
     `write` takes a group of changes, applies them in order as one transaction, and returns when
-    they are durable, with a result for each. If it raises, nothing of the group was stored, or it
-    cannot be told: whoever goes on reads first what there is.
+    they are durable, with a result for each. If it raises, nothing of the group was stored, or
+    that is unknown: the caller reads what there is before it goes on.
     """
 
-    def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
-        """Store a group of changes, durably, each for itself."""
+    def write(self, group: Sequence[Change]) -> list[Result]:
+        """Store a group of changes durably; each succeeds or conflicts by itself."""
         ...
 
-    def load(self, name: str) -> Stored | None:
-        """All that is known of a session, None if there is none. Raises `Damaged`."""
+    def load(self, name: str) -> StoredSession | None:
+        """Load a session, None if there is none. Raises `Damaged`."""
         ...
 
-    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
-        """The log from t = start up to t = end, None if there is no such session.
+    def read_log(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+        """Read the log from t = start up to t = end, None if there is no such session.
 
         A page ends with the entry that makes up its `nbytes` bytes. Raises `Damaged` unless entries
         follow each other without a hole.
         """
         ...
 
-    def list(self, after: str, limit: int) -> list[Listed]:
-        """At most `limit` sessions whose names follow `after`, in order."""
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
+        """List at most `limit` sessions whose names follow `after`, in order."""
         ...
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
-        """Those of the list whose configs have the `MARK`.
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
+        """List the sessions whose configs have the `REPLAY_MARK`.
 
-        It is asked often, and takes as long as there are such, however many others there are.
+        It is called often; its cost grows with the number of such sessions alone.
         """
         ...
 
     def count(self) -> int:
-        """How many sessions there are."""
+        """Count the sessions."""
         ...
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         ...
 
 
 @runtime_checkable
-class Tidied(Store, Protocol):
-    """A store that puts work off which would hold up others: what long logs leave, once deleted."""
+class Maintainable(Store, Protocol):
+    """A store that defers work which would block writers: deleting long logs."""
 
-    def tidy(self) -> bool:
-        """Do a little of that, durably; whether there is more."""
+    def run_maintenance(self) -> bool:
+        """Do a part of the deferred work durably; whether there is more."""
         ...
 
 
 @runtime_checkable
-class Copied(Store, Protocol):
-    """A store that makes copies of itself while it is used."""
+class BackupCapable(Store, Protocol):
+    """A store that makes backups of itself while it is used."""
 
-    def copy(self) -> BinaryIO:
-        """All that is stored at this moment, in a file that is gone once it is closed."""
-        ...
-
-
-class Seat(NamedTuple):
-    """Which place of a list of stores one of them is: `at`, from 0 on, of so many `places`."""
-
-    at: int
-    places: int
-
-
-@runtime_checkable
-class Placed(Store, Protocol):
-    """A store that remembers which place of which list it is."""
-
-    def take_place(self, seat: Seat) -> None:
-        """Be this place, now or as soon as it can be reached, unless it has another's sessions.
-
-        Raises `StoreError` then; a store that could not be reached does at every later call.
-        """
+    def backup(self) -> BinaryIO:
+        """Copy the store as it is at this moment into a file that is deleted once closed."""
         ...
 
 
 @runtime_checkable
-class Shared(Store, Protocol):
-    """A store that other processes change too: it keeps fences, and tells them."""
+class MultiWriter(Store, Protocol):
+    """A store that other processes change too, and that reports the versions of sessions."""
 
-    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
-        """Which sessions have these names at present; names of none are left out."""
+    def versions(self, names: Sequence[str]) -> Mapping[str, Version]:
+        """Look up the sessions that have these names at present; unknown names are left out."""
         ...

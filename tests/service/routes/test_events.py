@@ -8,7 +8,7 @@ import llr_service.serializers
 import pytest
 from llr_service.app import App
 from llr_service.sessions.actor import Session
-from llr_service.stores.store import Stored, StoreUnavailable
+from llr_service.stores.store import StoredSession, StoreUnavailable
 from llr_service.theta import WHOLE
 from support.app import DEMO, SAMPLES, Stub, away, until
 from support.events import EVENTS, Reader, served
@@ -216,7 +216,7 @@ async def test_a_stream_goes_on_with_what_the_store_has_after_it_refused_a_sampl
 async def test_a_stream_waits_for_a_store_that_is_away(
     store: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreadable(_: str) -> Stored | None:
+    def unreadable(_: str) -> StoredSession | None:
         tried.append(1)
         raise StoreUnavailable("away")
 

@@ -10,12 +10,12 @@ from llr_service.app import App
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory
 from llr_service.stores.store import (
-    Append,
+    AppendSamples,
     Change,
     Conflict,
-    Keep,
     StoreFull,
     StoreUnavailable,
+    UpdatePending,
     Written,
 )
 from starlette.testclient import TestClient
@@ -488,10 +488,10 @@ def test_that_a_label_was_learnt_is_stored_with_what_was_learnt(
         label(client, {"id": "a", "y": 1.0})
         metrics = client.get("/metrics").text
     _, kept, learnt = store.given
-    assert isinstance(kept, Keep)
-    assert isinstance(learnt, Append)
-    assert [name for name, _ in kept.kept] == ["a", "b"]
-    [(name, row), counts] = learnt.kept
+    assert isinstance(kept, UpdatePending)
+    assert isinstance(learnt, AppendSamples)
+    assert [name for name, _ in kept.pending] == ["a", "b"]
+    [(name, row), counts] = learnt.pending
     assert (name, row and row.learnt, counts[0]) == ("a", True, "")
     assert "llr_kept_total 2.0" in metrics
     assert "llr_labels_total 1.0" in metrics

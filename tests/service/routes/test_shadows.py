@@ -9,7 +9,7 @@ import pytest
 from llr_service.app import App
 from llr_service.settings import Settings
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Create
+from llr_service.stores.store import CreateSession
 from starlette.testclient import TestClient
 
 import llr
@@ -202,7 +202,7 @@ def test_a_store_from_before_there_were_teams_still_loads(tmp_path: Path) -> Non
     learner.learn(X[:50], Y[:50])
     store = SQLite(tmp_path / "llr.db")
     config = {"model": "linear", "dim": 2, "algorithm": "sg/ag", "eta0": 0.001, "options": {}}
-    store.write([Create("a", json.dumps(config).encode(), 50, learner.pack())])
+    store.write([CreateSession("a", json.dumps(config).encode(), 50, learner.pack())])
     store.close()
     with TestClient(App(Settings(store=f"sqlite:///{tmp_path / 'llr.db'}"))) as client:
         learn(client, ROWS[50:])

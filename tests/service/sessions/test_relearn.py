@@ -18,7 +18,7 @@ from llr_service.sessions import relearner
 from llr_service.sessions.config import SessionConfig, ShadowConfig
 from llr_service.sessions.origin import Origin, to_stored
 from llr_service.settings import Settings
-from llr_service.stores.store import MARK, StoreFull, StoreUnavailable
+from llr_service.stores.store import REPLAY_MARK, StoreFull, StoreUnavailable
 from support.app import Stub, running, until
 from support.serving import Server, started
 from support.what_ifs import ROWS, A, B, Gate, X, Y, done, fresh, source, state, what_if
@@ -255,7 +255,9 @@ async def test_one_that_does_not_move_is_seen_to_by_another(store: Stub, gate: G
         assert (await done(http))["t"] == 600
 
 
-@pytest.mark.parametrize("text", ["relearn", '"relearn":["', '\\"relearn":["', MARK.decode() * 2])
+@pytest.mark.parametrize(
+    "text", ["relearn", '"relearn":["', '\\"relearn":["', REPLAY_MARK.decode() * 2]
+)
 def test_a_config_has_the_mark_of_the_store_if_it_is_that_of_a_what_if(text: str) -> None:
     config = SessionConfig(
         model=text,
@@ -264,8 +266,8 @@ def test_a_config_has_the_mark_of_the_store_if_it_is_that_of_a_what_if(text: str
         options={text: text, "relearn": text},
         shadows={"relearn": ShadowConfig(algorithm=text, options={text: text})},
     )
-    assert MARK in to_stored(config, Origin("relearn", 1, 9))
-    assert MARK not in to_stored(config)
+    assert REPLAY_MARK in to_stored(config, Origin("relearn", 1, 9))
+    assert REPLAY_MARK not in to_stored(config)
 
 
 async def test_only_what_ifs_are_looked_through_and_those_that_ended_let_be(store: Stub) -> None:

@@ -15,7 +15,7 @@ from llr_service.sessions.team import Team
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Change, Create, Entry
+from llr_service.stores.store import Change, CreateSession, Entry
 from starlette.testclient import TestClient
 from support.stores_contract import known, retained
 
@@ -88,7 +88,7 @@ def test_what_is_kept_goes_with_the_session(settings: Settings) -> None:
         client.put(A, json={"model": "linear", "retain": True})
         assert state(client)["retained"] == {"samples": 0, "bytes": 0, "complete": True}
     store = SQLite(settings.store.removeprefix("sqlite:///"))
-    assert store.entries(1, 0, 4000, 99) is None
+    assert store.read_log(1, 0, 4000, 99) is None
     store.close()
 
 
@@ -135,7 +135,7 @@ class Learner:
 @settings(max_examples=200, derandomize=True, deadline=None)
 def test_what_stays_is_the_same_after_a_reload_at_any_time(sizes: list[int], most: int) -> None:
     committer, t, samples = Straight(), 0, list[float]()
-    committer.store.write([Create("a", b"{}")])
+    committer.store.write([CreateSession("a", b"{}")])
     stored = known(committer.store, "a")
     journal = Journal(stored, Retention.of(stored, True, most), cast(Any, committer))
     for n in sizes:
@@ -147,7 +147,7 @@ def test_what_stays_is_the_same_after_a_reload_at_any_time(sizes: list[int], mos
         again = Retention.of(stored, True, most)
         assert (again.kept, again.going) == (journal.retention.kept, journal.retention.going)
         assert again.kept.bytes <= most
-        log = committer.store.entries(1, 0, again.kept.samples, 10**6) or []
+        log = committer.store.read_log(1, 0, again.kept.samples, 10**6) or []
         assert [y for entry in log for y in labels(entry)] == samples[: again.kept.samples]
 
 

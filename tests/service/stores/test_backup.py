@@ -12,7 +12,7 @@ from llr_cli.cli import app as cli
 from llr_client import Client, errors
 from llr_service.app import App
 from llr_service.settings import Settings
-from llr_service.stores.sqlite.checking import check
+from llr_service.stores.sqlite.check import check
 from starlette.testclient import TestClient
 from support.flaky import Flaky, InProcess
 from support.numbered import DEMO, create, learn, replay, replayed, state

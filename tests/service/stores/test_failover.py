@@ -92,7 +92,7 @@ def test_what_an_asynchronous_standby_has_not_is_told_by_a_service_that_had_it_i
 def test_nothing_is_acknowledged_while_a_synchronous_standby_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.5)
+    monkeypatch.setattr("llr_service.stores.postgres.connection.GRACE", 0.5)
     with (
         databases(RECEIVER) as both,
         TestClient(App(Settings(store=f"{both.url}&timeout=2"))) as client,

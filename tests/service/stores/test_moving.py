@@ -14,22 +14,22 @@ import pytest
 from llr_service.migrate_store import main
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.origin import Origin, to_stored
-from llr_service.stores import open_store, open_stores
-from llr_service.stores.moving import Move
+from llr_service.stores import open_store
 from llr_service.stores.store import (
-    Append,
+    AppendSamples,
     Change,
     Conflict,
-    Create,
+    CreateSession,
     Entry,
-    Keep,
-    Kept,
-    Replace,
+    PendingExample,
     Retained,
     Store,
     StoreError,
+    UpdatePending,
+    WriteSnapshot,
     Written,
 )
+from llr_service.stores.transfer import StoreTransfer
 from support import postgres
 from support.root import ROOT
 from support.stores_contract import created, dump, known, retained
@@ -43,18 +43,18 @@ def lived(store: Store, sessions: int = 6) -> None:
     for number in range(sessions):
         name = f"s{number}"
         t, state = (5, b"from elsewhere") if number % 3 == 2 else (0, None)
-        [made] = store.write([Create(name, b'{"a": 1}', t, state, {"p": 1})])
+        [made] = store.write([CreateSession(name, b'{"a": 1}', t, state, {"p": 1})])
         assert isinstance(made, Written)
         for step in range(number):
-            change: Change = Append(made.session, t, 2, lot.randbytes(50), ("q", step))
+            change: Change = AppendSamples(made.session, t, 2, lot.randbytes(50), ("q", step))
             if step == 2:
-                change = Replace(made.session, t, 2, lot.randbytes(99))
+                change = WriteSnapshot(made.session, t, 2, lot.randbytes(99))
                 if number % 3 == 0:
                     change = replace(change, retained=Retained(t + 2, 150), blob=lot.randbytes(50))
             store.write([change])
             t += 2
-        shelf = (("i", Kept(9, False, b"x")), ("j", Kept(7, True, b"")))
-        store.write([Keep(made.session, t, shelf[: number % 3])])
+        shelf = (("i", PendingExample(9, False, b"x")), ("j", PendingExample(7, True, b"")))
+        store.write([UpdatePending(made.session, t, shelf[: number % 3])])
 
 
 def everything(stores: Sequence[Store]) -> Everything:
@@ -63,7 +63,7 @@ def everything(stores: Sequence[Store]) -> Everything:
     for store in stores:
         for name, stored in dump(store).items():
             assert stored
-            found[name] = (replace(stored, id=0, stamp=0), retained(store, stored))
+            found[name] = (replace(stored, id=0, version=0), retained(store, stored))
     return found
 
 
@@ -78,11 +78,8 @@ def source(tmp_path: Path) -> str:
 
 def content(url: str) -> Everything:
     """All that is in a store."""
-    stores = open_stores(url)
-    found = everything(stores)
-    for store in stores:
-        store.close()
-    return found
+    with closing(open_store(url)) as store:
+        return everything([store])
 
 
 def test_all_that_sessions_have_goes_to_postgres_and_back(source: str, tmp_path: Path) -> None:
@@ -103,7 +100,7 @@ def test_a_second_move_moves_nothing(source: str, capsys: pytest.CaptureFixture[
     assert second.endswith(", 0 of them moved now")
 
 
-def names(work: Move) -> list[str]:
+def names(work: StoreTransfer) -> list[str]:
     """What there is to move."""
     return [row.name for row in work.listed()]
 
@@ -131,18 +128,18 @@ class Tearing:
 def test_a_move_that_was_killed_at_any_group_goes_on(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("llr_service.stores.moving.PAGE", 120)
+    monkeypatch.setattr("llr_service.stores.transfer.PAGE", 120)
     before, at = content(source), 0
     with closing(open_store(source)) as old:
         while True:
             new = open_store("memory:")
             try:
-                work = Move([old], [Tearing(new, at)])  # type: ignore[list-item]
+                work = StoreTransfer([old], Tearing(new, at))  # type: ignore[arg-type]
                 assert len([*work.move(names(work))]) == len(before)
                 break
             except Torn:
                 at += 1
-            work = Move([old], [new])
+            work = StoreTransfer([old], new)
             assert sum(work.move(names(work))) > 0
             assert everything([new]) == before
     assert at > 10
@@ -151,13 +148,13 @@ def test_a_move_that_was_killed_at_any_group_goes_on(
 def test_a_long_log_goes_in_parts_and_goes_on_from_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("llr_service.stores.moving.PAGE", 300)
+    monkeypatch.setattr("llr_service.stores.transfer.PAGE", 300)
     with closing(open_store(f"sqlite:///{tmp_path / 'source.db'}")) as old:
         lived(old, 9)
         new, groups = open_store("memory:"), 0
         while True:
             try:
-                work = Move([old], [Tearing(new, 1)])  # type: ignore[list-item]
+                work = StoreTransfer([old], Tearing(new, 1))  # type: ignore[arg-type]
                 moved = sum(work.move(names(work)))
             except Torn:
                 groups += 1
@@ -171,13 +168,13 @@ def test_a_long_log_goes_in_parts_and_goes_on_from_each(
 @pytest.mark.parametrize(
     "other",
     [
-        Create("s5", b"another config"),
-        Create("s5", b'{"a": 1}', producers={"p": 9}),
-        Create("s5", b'{"a": 1}', 5, b"another state", {"p": 1, "q": 4}),
+        CreateSession("s5", b"another config"),
+        CreateSession("s5", b'{"a": 1}', producers={"p": 9}),
+        CreateSession("s5", b'{"a": 1}', 5, b"another state", {"p": 1, "q": 4}),
     ],
 )
 def test_a_session_that_is_another_is_left_alone(
-    source: str, other: Create, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    source: str, other: CreateSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = f"sqlite:///{tmp_path / 'there.db'}"
     with closing(open_store(url)) as store:
@@ -193,11 +190,13 @@ def test_a_session_that_learnt_something_else_is_left_alone(source: str) -> None
     with closing(open_store(source)) as old:
         new = open_store("memory:")
         s1 = known(old, "s1")
-        [made] = new.write([Create("s1", s1.config, producers=s1.producers)])
+        [made] = new.write([CreateSession("s1", s1.config, producers=s1.producers)])
         assert isinstance(made, Written)
-        new.write([Append(made.session, 0, 2, b"something else")])
+        new.write([AppendSamples(made.session, 0, 2, b"something else")])
+        work = StoreTransfer([old], new)
+        assert names(work)
         with pytest.raises(StoreError, match="another session s1"):
-            [*Move([old], [new]).move(["s1"])]
+            [*work.move(["s1"])]
 
 
 def test_damaged_sessions_are_not_left_behind_in_silence(
@@ -227,11 +226,11 @@ def test_a_session_that_still_learns_anew_stays_until_it_is_done(
     url, other = (f"sqlite:///{tmp_path / name}.db" for name in "ab")
     config = to_stored(SessionConfig(model="gaussian"), Origin("a", 1, 2))
     with closing(open_store(url)) as store:
-        store.write([Create("b", config)])
+        store.write([CreateSession("b", config)])
     assert main([url, other]) == 1
     assert "session b has not learnt all samples" in capsys.readouterr().err
     with closing(open_store(url)) as store:
-        store.write([Append(known(store, "b").id, 0, 2, b"both")])
+        store.write([AppendSamples(known(store, "b").id, 0, 2, b"both")])
     assert main([url, other]) == 0
 
 
@@ -240,21 +239,31 @@ def test_what_is_nowhere_cannot_be_moved(source: str) -> None:
     assert main(["memory:", source]) == 1
 
 
-def test_a_list_of_databases_gets_each_session_in_its_place(source: str) -> None:
-    before = content(source)
-    several = f"{postgres.place()},{postgres.place()}"
-    assert main([source, several]) == 0
-    assert content(several) == before
-    swapped = ",".join(reversed(several.split(",postgresql")))
-    with pytest.raises(StoreError):
-        open_stores(swapped)
+def test_several_sources_become_one_store(
+    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, database = f"sqlite:///{tmp_path / 'other.db'}", postgres.place()
+    with closing(open_store(other)) as store:
+        created(store, "here", "there")
+    before = content(source) | content(other)
+    with pytest.raises(StoreError, match="llr migrate-store"):
+        open_store(f"{source},{other}")
+    for sources in ([source, other], [f"{source},{other}"]):
+        assert main([*sources, database]) == 0
+        assert content(database) == before
+    assert main([source, source, database]) == 1
+    assert capsys.readouterr().err.endswith("in use by another process\n")
+    with closing(open_store(other)) as store:
+        created(store, "s1")
+    assert main([source, other, database]) == 1
+    assert "two of the sources have a session s1" in capsys.readouterr().err
 
 
 def test_a_killed_process_leaves_what_the_next_one_finishes(tmp_path: Path) -> None:
     url, database = f"sqlite:///{tmp_path / 'source.db'}", postgres.place()
     with closing(open_store(url)) as store:
         numbers = created(store, *[f"s{i}" for i in range(60)])
-        store.write([Append(number, 0, 1, b"x") for number in numbers])
+        store.write([AppendSamples(number, 0, 1, b"x") for number in numbers])
     command = [sys.executable, "-m", "llr_service.migrate_store", url, database]
     process = subprocess.Popen(command, cwd=ROOT)  # noqa: S603
     while process.poll() is None and not _begun(database):

@@ -15,22 +15,23 @@ from llr_service.doctor import main as doctor
 from llr_service.migrate import main as migrate
 from llr_service.settings import Settings
 from llr_service.stores import open_store
-from llr_service.stores.postgres import reading, schema, server, statements, writing
-from llr_service.stores.postgres.address import Address
+from llr_service.stores.postgres import connection as server
+from llr_service.stores.postgres import read, schema, write
+from llr_service.stores.postgres.url import Address
 from llr_service.stores.store import (
-    MARK,
-    Append,
+    REPLAY_MARK,
+    AppendSamples,
     Change,
-    Create,
+    CreateSession,
     Damaged,
-    Delete,
-    Keep,
-    Kept,
-    Replace,
+    DeleteSession,
+    Maintainable,
+    PendingExample,
     StoreError,
     StoreTooNew,
     StoreUnavailable,
-    Tidied,
+    UpdatePending,
+    WriteSnapshot,
 )
 from starlette.testclient import TestClient
 from support import postgres
@@ -169,10 +170,16 @@ def test_tables_from_before_the_mark_was_indexed_find_the_sessions_that_have_it(
         patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:2])
         patch.setattr(schema, "KNOWN", 2)
         with closing(open_store(url)) as store:
-            store.write([Create("a", MARK), Create("b", b"{}"), Create("c", MARK)])
+            store.write(
+                [
+                    CreateSession("a", REPLAY_MARK),
+                    CreateSession("b", b"{}"),
+                    CreateSession("c", REPLAY_MARK),
+                ]
+            )
     assert migrate([url]) == 0
     with closing(open_store(url)) as store:
-        assert [row.name for row in store.marked("", 9)] == ["a", "c"]
+        assert [row.name for row in store.list_replays("", 9)] == ["a", "c"]
 
 
 def test_many_may_make_the_tables_at_once(url: str) -> None:
@@ -189,24 +196,24 @@ def test_a_server_that_does_not_answer_is_not_waited_for(url: str) -> None:
         locking = f"SET search_path = {postgres.schema_of(url)}; BEGIN; LOCK sessions;"
         with postgres.cluster().session(locking):
             with pytest.raises(StoreUnavailable, match="timeout"):
-                store.write([Append(a, 0, 1, b"x")])
+                store.write([AppendSamples(a, 0, 1, b"x")])
             with pytest.raises(StoreUnavailable, match="timeout"):
                 store.count()
-        assert kinds(store.write([Append(a, 0, 1, b"x")])) == "W"
+        assert kinds(store.write([AppendSamples(a, 0, 1, b"x")])) == "W"
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
     url: str, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.1)
+    monkeypatch.setattr("llr_service.stores.postgres.connection.GRACE", 0.1)
     with closing(open_store(f"{url}&timeout=0.3")) as store:
         [a] = created(store, "a")
         pid = int(store.ask(_pid))  # type: ignore[attr-defined]
         os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(StoreUnavailable, match="no answer in time"):
-                store.write([Append(a, 0, 1, b"x")] + [Create("b", b"{}")] * several)
+                store.write([AppendSamples(a, 0, 1, b"x")] + [CreateSession("b", b"{}")] * several)
         finally:
             os.kill(pid, signal.SIGCONT)
         assert known(store, "a").id == a  # on another connection
@@ -230,7 +237,7 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
         os.kill(stopped[-1], signal.SIGSTOP)
         await settle(connection, address)
 
-    monkeypatch.setattr("llr_service.stores.postgres.line.GRACE", 0.1)
+    monkeypatch.setattr("llr_service.stores.postgres.connection.GRACE", 0.1)
     monkeypatch.setattr(server, "settle", stop)
     try:
         store = open_store(f"{url}&timeout=0.3")  # it tells of no tables yet
@@ -238,7 +245,7 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
     monkeypatch.setattr(server, "settle", settle)
-    monkeypatch.setattr("llr_service.stores.postgres.line.PAUSE", 0.0)
+    monkeypatch.setattr("llr_service.stores.postgres.connection.PAUSE", 0.0)
     with closing(store):
         assert created(store, "a")
 
@@ -254,7 +261,7 @@ def test_a_service_that_stops_within_a_transaction_does_not_keep_its_locks(url: 
     ):
         [a] = created(other, "a")
         stopped.ask(_lock)  # type: ignore[attr-defined]
-        assert kinds(other.write([Append(a, 0, 1, b"x")])) == "W"
+        assert kinds(other.write([AppendSamples(a, 0, 1, b"x")])) == "W"
 
 
 async def _lock(connection: Connection) -> None:
@@ -265,16 +272,16 @@ async def _lock(connection: Connection) -> None:
 def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
     url: str, monkeypatch: pytest.MonkeyPatch, soon: int, idle: str
 ) -> None:
-    numbers, found = statements.numbers, list[str]()
+    numbers, found = write.reserve_ids, list[str]()
 
     async def asked(connection: Connection, count: int) -> list[int]:
         found.append(await connection.fetchval("SHOW idle_in_transaction_session_timeout"))
         return await numbers(connection, count)
 
-    monkeypatch.setattr(writing, "SOON", soon)
-    monkeypatch.setattr(statements, "numbers", asked)
+    monkeypatch.setattr(write, "SOON", soon)
+    monkeypatch.setattr(write, "reserve_ids", asked)
     with closing(open_store(f"{url}&timeout=5")) as store:
-        assert kinds(store.write([Create("a", b"{ }")])) == "W"
+        assert kinds(store.write([CreateSession("a", b"{ }")])) == "W"
         assert found == [idle]
         alone = store.ask(_idle)  # type: ignore[attr-defined]
         assert alone == "1s"
@@ -309,26 +316,33 @@ def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(
     with closing(open_store(url)) as store:
         [a] = created(store, "a")
         long = "".join(map(chr, range(0x4E00, 0x4E00 + 3000)))
-        assert kinds(store.write([Create(long, b"{}"), Append(a, 0, 1, b"x")])) == "CW"
-        assert kinds(store.write([Append(a, 1, 1, b"x", (long, 1)), Append(a, 1, 1, b"y")])) == "CW"
-        monkeypatch.setattr(writing, "LARGEST", 10)
+        assert (
+            kinds(store.write([CreateSession(long, b"{}"), AppendSamples(a, 0, 1, b"x")])) == "CW"
+        )
+        assert (
+            kinds(
+                store.write([AppendSamples(a, 1, 1, b"x", (long, 1)), AppendSamples(a, 1, 1, b"y")])
+            )
+            == "CW"
+        )
+        monkeypatch.setattr(write, "LARGEST", 10)
         large: list[Change] = [
-            Append(a, 2, 1, b"x" * 11),
-            Replace(a, 2, 1, b"x" * 11),
-            Keep(a, 2, (("i", Kept(1, False, b"x" * 11)),)),
-            Create("b", b"x" * 11),
-            Create("b", b"", 1, b"x" * 11),
+            AppendSamples(a, 2, 1, b"x" * 11),
+            WriteSnapshot(a, 2, 1, b"x" * 11),
+            UpdatePending(a, 2, (("i", PendingExample(1, False, b"x" * 11)),)),
+            CreateSession("b", b"x" * 11),
+            CreateSession("b", b"", 1, b"x" * 11),
         ]
         assert kinds(store.write(large)) == "CCCCC"
         assert "Postgres takes 10 bytes at once, not 11" in str(store.write(large[:1]))
-        assert kinds(store.write([Append(a, 2, 1, b"x" * 10)])) == "W"
+        assert kinds(store.write([AppendSamples(a, 2, 1, b"x" * 10)])) == "W"
 
 
 def test_a_large_group_goes_in_parts(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "TOGETHER", 25)
+    monkeypatch.setattr(write, "TOGETHER", 25)
     with closing(open_store(url)) as store:
         [a] = created(store, "a")
-        group = [Append(a, t, 1, b"x" * 10) for t in (*range(7), 3, 7)]
+        group = [AppendSamples(a, t, 1, b"x" * 10) for t in (*range(7), 3, 7)]
         assert kinds(store.write(group)) == "WWWWWWWCW"
         assert known(store, "a").t == 8
 
@@ -336,15 +350,17 @@ def test_a_large_group_goes_in_parts(url: str, monkeypatch: pytest.MonkeyPatch) 
 def test_the_long_log_of_a_deleted_session_goes_a_part_at_a_time(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "ROWS", 4)
+    monkeypatch.setattr(write, "ROWS", 4)
     with closing(open_store(url)) as store:
-        assert isinstance(store, Tidied)
+        assert isinstance(store, Maintainable)
         a, b = created(store, "a", "b")
-        store.write([Append(a, t, 1, b"x") for t in range(10)] + [Append(b, 0, 1, b"x")])
-        store.write([Delete(a)])
+        store.write(
+            [AppendSamples(a, t, 1, b"x") for t in range(10)] + [AppendSamples(b, 0, 1, b"x")]
+        )
+        store.write([DeleteSession(a)])
         assert doctor([url]) == 0
         left = []
-        while store.tidy():
+        while store.run_maintenance():
             left.append(int(tampered(url, "SELECT count(*) FROM log")))
         assert left == [7, 3, 1]
         assert tampered(url, "SELECT count(*) FROM discarded") == "0"
@@ -359,7 +375,7 @@ def test_services_that_write_to_the_same_sessions_do_not_lock_each_other_out(url
         with closing(open_store(url)) as store:
             mine, done = numbers[::order], ""
             for t in range(30):
-                done += kinds(store.write([Append(number, t, 1, b"x") for number in mine]))
+                done += kinds(store.write([AppendSamples(number, t, 1, b"x") for number in mine]))
             return done
 
     with ThreadPoolExecutor(2) as pool:
@@ -390,10 +406,10 @@ def test_what_does_not_fit_is_damaged_and_doctor_tells(
     url: str, statement: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(open_store(url)) as store:
-        store.write([Create("a", b"{}", 3, b"state", {"p": 1})])
+        store.write([CreateSession("a", b"{}", 3, b"state", {"p": 1})])
         number = known(store, "a").id
-        kept = (("i", Kept(5, False, b"x")),)
-        store.write([Append(number, 3, 1, b"sample", None, kept)])
+        kept = (("i", PendingExample(5, False, b"x")),)
+        store.write([AppendSamples(number, 3, 1, b"sample", None, kept)])
         assert doctor([url]) == 0
         tampered(url, statement)
         with pytest.raises(Damaged, match="session a"):
@@ -420,9 +436,9 @@ def test_sessions_with_the_mark_are_found_by_their_index_however_many_others_the
     with closing(open_store(url)) as store:
         ask = store.ask  # type: ignore[attr-defined]
         plans = [ask(_plan)]
-        store.write([Create(f"s{number}", b"{}") for number in range(2000)])
+        store.write([CreateSession(f"s{number}", b"{}") for number in range(2000)])
         plans.append(ask(_plan))
-        store.write([Create("a", MARK)])
+        store.write([CreateSession("a", REPLAY_MARK)])
         tampered(url, "ANALYZE sessions")
         plans.append(ask(_plan))
     for plan in plans:
@@ -432,7 +448,7 @@ def test_sessions_with_the_mark_are_found_by_their_index_however_many_others_the
 
 
 async def _plan(connection: Connection) -> str:
-    await connection.execute(f"PREPARE asked (bytea, bigint) AS {reading.MARKED}")
+    await connection.execute(f"PREPARE asked (bytea, bigint) AS {read.LIST_REPLAYS}")
     rows = await connection.fetch("EXPLAIN EXECUTE asked ('', 1000)")
     await connection.execute("DEALLOCATE asked")
     return "\n".join(row[0] for row in rows)
@@ -440,18 +456,24 @@ async def _plan(connection: Connection) -> str:
 
 def test_an_append_leaves_every_index_of_the_sessions_alone(url: str) -> None:
     with closing(open_store(url)) as store:
-        store.write([Create("plain", b"{}"), Create("marked", MARK), Create("long", 999 * MARK)])
-        group = [Append(known(store, row.name).id, 0, 1, b"x") for row in store.list("", 9)]
+        store.write(
+            [
+                CreateSession("plain", b"{}"),
+                CreateSession("marked", REPLAY_MARK),
+                CreateSession("long", 999 * REPLAY_MARK),
+            ]
+        )
+        group = [AppendSamples(known(store, row.name).id, 0, 1, b"x") for row in store.list("", 9)]
         assert store.ask(partial(_updated, group=group)) == (3, 3)  # type: ignore[attr-defined]
 
 
-async def _updated(connection: Connection, group: list[Append]) -> tuple[int, ...]:
+async def _updated(connection: Connection, group: list[AppendSamples]) -> tuple[int, ...]:
     """Rows of sessions that a group changes, and those of them that no index is told of."""
     counted = """SELECT pg_stat_get_xact_tuples_updated(oid),
         pg_stat_get_xact_tuples_hot_updated(oid) FROM pg_class WHERE oid = 'sessions'::regclass"""
     async with connection.transaction():
         [before] = await connection.fetch(counted)
-        await writing.write(connection, group)
+        await write.write(connection, group)
         [after] = await connection.fetch(counted)
     return tuple(after[i] - before[i] for i in range(2))
 
@@ -513,6 +535,6 @@ def test_a_log_that_goes_while_it_is_read_is_damaged_only_if_its_session_stays(t
             return []
 
     found = [1, 1 if there else None]
-    read = reading.entries(Log(), 7, 0, 10, 99)  # type: ignore[arg-type]
+    entries = read.read_log(Log(), 7, 0, 10, 99)  # type: ignore[arg-type]
     with pytest.raises(Damaged) if there else nullcontext():
-        assert asyncio.run(read) is None
+        assert asyncio.run(entries) is None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from llr_service.stores import open_store
-from llr_service.stores.store import Shared, Store
+from llr_service.stores.store import MultiWriter, Store
 from support import postgres
 from support.shared_contract import SHARED
 from support.shared_memory import SharedMemory
@@ -26,5 +26,5 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
 
 @pytest.mark.parametrize("promise", SHARED, ids=lambda promise: promise.__name__)
 def test_a_shared_store_keeps_its_contract(store: Store, promise: Any) -> None:
-    assert isinstance(store, Shared)
+    assert isinstance(store, MultiWriter)
     promise(store)

@@ -24,31 +24,31 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from llr_service.stores import ENGINES, open_store
-from llr_service.stores.checked import Checked
-from llr_service.stores.sqlite import SQLite, opening, schema
-from llr_service.stores.sqlite import changes as changes_of
-from llr_service.stores.sqlite.checking import check
+from llr_service.stores.integrity import SessionCheck
+from llr_service.stores.sqlite import SQLite, database, schema
+from llr_service.stores.sqlite import write as changes_of
+from llr_service.stores.sqlite.check import check
 from llr_service.stores.sqlite.connection import connect, run_all
 from llr_service.stores.store import (
-    CUT,
-    FREE,
-    MARK,
-    Append,
+    NOT_RETAINED,
+    REPLAY_MARK,
+    UNVERSIONED,
+    AppendSamples,
     Change,
-    Create,
+    CreateSession,
     Damaged,
-    Delete,
+    DeleteSession,
     Entry,
-    Keep,
-    Kept,
-    Replace,
+    PendingChanges,
+    PendingExample,
     Retained,
-    Shelved,
     Store,
-    Stored,
+    StoredSession,
     StoreError,
     StoreInUse,
     StoreTooNew,
+    UpdatePending,
+    WriteSnapshot,
     Written,
 )
 from support.scripts import python, said
@@ -146,10 +146,11 @@ class Machine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-SHELVED: st.SearchStrategy[Shelved] = st.lists(
+SHELVED: st.SearchStrategy[PendingChanges] = st.lists(
     st.tuples(
         st.sampled_from("ijk"),
-        st.none() | st.builds(Kept, st.integers(0, 9), st.booleans(), st.binary(max_size=9)),
+        st.none()
+        | st.builds(PendingExample, st.integers(0, 9), st.booleans(), st.binary(max_size=9)),
     ),
     max_size=3,
 ).map(tuple)
@@ -165,27 +166,30 @@ def changes(draw: st.DrawFn, model: Model) -> Change:
         st.tuples(st.sampled_from("pq"), st.integers(0, 9)),
     )
     if old is None or not old.id or draw(st.integers(0, 9)) == 0:
-        config = blob + draw(st.sampled_from([b"", MARK]))
-        plain, known = Create(name, config), Create(name, config, 3, b"state", {"p": 4})
+        config = blob + draw(st.sampled_from([b"", REPLAY_MARK]))
+        plain, known = (
+            CreateSession(name, config),
+            CreateSession(name, config, 3, b"state", {"p": 4}),
+        )
         return draw(st.sampled_from([plain, known]))
     others = [each.id for each in model.sessions.values() if each.id] + [10**6]
     number = draw(st.sampled_from([old.id] * 9 + [draw(st.sampled_from(others))]))
     if draw(st.integers(0, 9)) == 0:
-        return Delete(number)
+        return DeleteSession(number)
     t = draw(st.sampled_from([old.t] * 9 + [old.t + 1]))
     n, producer, kept = draw(st.integers(1, 3)), draw(st.none() | producers), draw(SHELVED)
     match draw(st.integers(0, 3)):
         case 0:
             keep, added = draw(keeping(model, old, t, n, blob))
-            return Replace(number, t, n, b"state", producer, kept, FREE, keep, added)
+            return WriteSnapshot(number, t, n, b"state", producer, kept, UNVERSIONED, keep, added)
         case 1:
-            return Keep(number, t, kept)
-    return Append(number, t, n, blob, producer, kept)
+            return UpdatePending(number, t, kept)
+    return AppendSamples(number, t, n, blob, producer, kept)
 
 
 @st.composite
 def keeping(
-    draw: st.DrawFn, model: Model, old: Stored, t: int, n: int, blob: bytes
+    draw: st.DrawFn, model: Model, old: StoredSession, t: int, n: int, blob: bytes
 ) -> tuple[Retained, bytes | None]:
     """What a log shall keep: all of it if that is there, as much as it does, or nothing."""
     whole = old.retained.samples == old.snapshot_t
@@ -215,19 +219,28 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Dump]:
     """A folder with a file that has seen some life, closed and as a kill leaves it; its content."""
     folder = tmp_path_factory.mktemp("lived")
     store, lot = SQLite(folder / "store.db"), random.Random(1)
-    group = [Create(f"s{i}", b"{}" + MARK * (i % 3 == 0)) for i in range(12)]
+    group = [CreateSession(f"s{i}", b"{}" + REPLAY_MARK * (i % 3 == 0)) for i in range(12)]
     numbers = [made.session for made in store.write(group) if isinstance(made, Written)]
     for t in range(6):
         for number in numbers:
             producer = (f"p{t % 3}", t + 1)
-            kept = ((f"i{t}", Kept(t, t % 2 == 0, lot.randbytes(100))), (f"i{t - 3}", None))
-            change: Change = Append(number, t, 1, lot.randbytes(300), producer, kept)
+            kept = (
+                (f"i{t}", PendingExample(t, t % 2 == 0, lot.randbytes(100))),
+                (f"i{t - 3}", None),
+            )
+            change: Change = AppendSamples(number, t, 1, lot.randbytes(300), producer, kept)
             if (number + t) % 4 == 0:
                 state, keeps = lot.randbytes(2000), number % 2 == 1
-                log = (Retained(t + 1, 300 * t + 300), lot.randbytes(300)) if keeps else (CUT, None)
-                change = Replace(number, t, 1, state, producer, kept, FREE, *log)
-            store.write([Keep(number, t, ((f"k{t}", Kept(t, False, b"x")),)), change])
-    store.write([Delete(numbers[-1])])
+                log = (
+                    (Retained(t + 1, 300 * t + 300), lot.randbytes(300))
+                    if keeps
+                    else (NOT_RETAINED, None)
+                )
+                change = WriteSnapshot(number, t, 1, state, producer, kept, UNVERSIONED, *log)
+            store.write(
+                [UpdatePending(number, t, ((f"k{t}", PendingExample(t, False, b"x")),)), change]
+            )
+    store.write([DeleteSession(numbers[-1])])
     whole = dump(store)
     (folder / "killed").mkdir()
     for file in folder.glob("store.db*"):
@@ -305,13 +318,14 @@ def test_a_second_process_is_refused(path: Path) -> None:
 WRITING = """
 import sys
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Append, Create
+from llr_service.stores.store import AppendSamples, CreateSession
 store = SQLite(sys.argv[1])
 stored = store.load("a")
-session = stored.id if stored else store.write([Create("a", b"{}")])[0].session
+session = stored.id if stored else store.write([CreateSession("a", b"{}")])[0].session
 t = stored.t if stored else 0
 while True:
-    store.write([Append(session, t + i, 1, b"x" * (t % 500), ("p", t + i + 1)) for i in range(3)])
+    blob = b"x" * (t % 500)
+    store.write([AppendSamples(session, t + i, 1, blob, ("p", t + i + 1)) for i in range(3)])
     t += 3
     print(t, flush=True)
 """
@@ -354,8 +368,8 @@ def test_a_file_from_before_late_labels_can_keep_them(path: Path) -> None:
     tampered(path, *schema.MIGRATIONS[0], "PRAGMA user_version = 1")
     with closing(SQLite(path)) as store:
         [a] = created(store, "a")
-        store.write([Keep(a, 0, (("i", Kept(1, False, b"x")),))])
-        assert known(store, "a").kept == {"i": Kept(1, False, b"x")}
+        store.write([UpdatePending(a, 0, (("i", PendingExample(1, False, b"x")),))])
+        assert known(store, "a").pending == {"i": PendingExample(1, False, b"x")}
 
 
 def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path) -> None:
@@ -365,9 +379,9 @@ def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path)
     with closing(SQLite(path)) as store:
         old = known(store, "a")
         assert (old.t, old.snapshot, old.retained) == (3, b"state", Retained())
-        store.write([Replace(old.id, 3, 1, b"new", retained=Retained(), blob=None)])
+        store.write([WriteSnapshot(old.id, 3, 1, b"new", retained=Retained(), blob=None)])
         [b] = created(store, "b")
-        store.write([Replace(b, 0, 1, b"new", retained=Retained(1, 1), blob=b"x")])
+        store.write([WriteSnapshot(b, 0, 1, b"new", retained=Retained(1, 1), blob=b"x")])
         assert retained(store, known(store, "b")) == [Entry(0, 1, b"x")]
 
 
@@ -377,10 +391,16 @@ def test_a_file_from_before_the_mark_was_indexed_finds_the_sessions_that_have_it
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:4])
         with closing(SQLite(path)) as store:
-            store.write([Create("a", MARK), Create("b", b"{}"), Create("c", MARK)])
+            store.write(
+                [
+                    CreateSession("a", REPLAY_MARK),
+                    CreateSession("b", b"{}"),
+                    CreateSession("c", REPLAY_MARK),
+                ]
+            )
     with closing(SQLite(path)) as store:
-        assert [row.name for row in store.marked("", 9)] == ["a", "c"]
-    assert check(path) == [Checked(name, None) for name in "abc"]
+        assert [row.name for row in store.list_replays("", 9)] == ["a", "c"]
+    assert check(path) == [SessionCheck(name, None) for name in "abc"]
 
 
 def test_an_append_leaves_the_index_of_the_mark_alone(path: Path) -> None:
@@ -397,16 +417,16 @@ def test_an_append_leaves_the_index_of_the_mark_alone(path: Path) -> None:
 
 def test_a_long_log_goes_a_part_at_a_time_once_its_session_is_deleted(path: Path) -> None:
     a, b = created(store := SQLite(path), "a", "b")
-    store.write([Append(a, t, 1, b"x") for t in range(1200)])
-    store.write([Append(b, 0, 1, b"y")])
-    assert not store.tidy()
-    store.write([Delete(a)])
-    assert (store.load("a"), store.entries(a, 0, 1200, 99)) == (None, None)
+    store.write([AppendSamples(a, t, 1, b"x") for t in range(1200)])
+    store.write([AppendSamples(b, 0, 1, b"y")])
+    assert not store.run_maintenance()
+    store.write([DeleteSession(a)])
+    assert (store.load("a"), store.read_log(a, 0, 1200, 99)) == (None, None)
     store.close()
     assert rows_of(path) == 701
     with closing(SQLite(path)) as store:
         parts = 0
-        while store.tidy():
+        while store.run_maintenance():
             parts += 1
         assert parts == 2
         assert len(known(store, "b").tail) == 1
@@ -417,18 +437,22 @@ def test_a_long_log_goes_a_part_at_a_time_once_its_session_is_deleted(path: Path
 def test_a_log_of_large_entries_goes_by_its_bytes(path: Path) -> None:
     with closing(SQLite(path)) as store:
         [a] = created(store, "a")
-        store.write([Append(a, t, 1, bytes(2**18)) for t in range(9)])
-        store.write([Delete(a)])
-        assert (store.tidy(), store.tidy(), store.tidy()) == (True, True, False)
+        store.write([AppendSamples(a, t, 1, bytes(2**18)) for t in range(9)])
+        store.write([DeleteSession(a)])
+        assert (store.run_maintenance(), store.run_maintenance(), store.run_maintenance()) == (
+            True,
+            True,
+            False,
+        )
 
 
 def test_the_log_of_a_session_that_lives_is_never_tidied_away(path: Path) -> None:
     with closing(SQLite(path)) as store:
         [a] = created(store, "a")
-        store.write([Append(a, 0, 1, b"x")])
+        store.write([AppendSamples(a, 0, 1, b"x")])
     tampered(path, "INSERT INTO discarded SELECT id FROM sessions")
     with closing(SQLite(path)) as store:
-        while store.tidy():
+        while store.run_maintenance():
             pass
         assert len(known(store, "a").tail) == 1
 
@@ -483,7 +507,7 @@ def test_the_log_of_the_database_stays_bounded(path: Path) -> None:
     store, log = SQLite(path), path.with_name("store.db-wal")
     [a] = created(store, "a")
     for t, size in enumerate([2**20] * 40 + [2**26] + [2**20] * 40):
-        store.write([Replace(a, t, 1, bytes(size))])
+        store.write([WriteSnapshot(a, t, 1, bytes(size))])
         if t == 39:
             assert log.stat().st_size < 20 * 2**20
     assert log.stat().st_size <= 32 * 2**20
@@ -566,15 +590,15 @@ def test_a_group_with_damaged_sessions_is_stored_for_the_others(path: Path) -> N
     numbers = created(store := SQLite(path), *"abcdefghij")
     for t in range(20):
         marks = [b"%040d" % (number * 100 + t) * 20 for number in numbers]
-        store.write([Append(n, t, 1, mark) for n, mark in zip(numbers, marks, strict=True)])
+        store.write([AppendSamples(n, t, 1, mark) for n, mark in zip(numbers, marks, strict=True)])
     store.close()
     data = bytearray(path.read_bytes())
     for mark in marks[:7:3]:
         data[data.find(mark) // 4096 * 4096] = 0
     path.write_bytes(data)
     with closing(SQLite(path)) as store:
-        group = [Append(number, 20, 1, b"") for number in numbers]
-        group += [Append(numbers[0], t, 1, b"") for t in range(21, 31)]
+        group = [AppendSamples(number, 20, 1, b"") for number in numbers]
+        group += [AppendSamples(numbers[0], t, 1, b"") for t in range(21, 31)]
         assert kinds(store.write(group)) == "CWWCWWCWWW" + "C" * 10
         assert [known(store, name).t for name in "cfij"] == [21] * 4
         with pytest.raises(Damaged, match="session a"):
@@ -608,25 +632,25 @@ FILLING = """
 import resource, sys
 from pathlib import Path
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Append, Create, StoreError
+from llr_service.stores.store import AppendSamples, CreateSession, StoreError
 folder = Path(sys.argv[1])
 ballast = folder / "ballast"
 ballast.write_bytes(bytes(2**20))
 store = SQLite(folder / "store.db")
-[created] = store.write([Create("a", b"{}")])
+[created] = store.write([CreateSession("a", b"{}")])
 if sys.argv[2] == "limit":
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, resource.RLIM_INFINITY))
 t, refused = 0, []
 while len(refused) < 5:
     try:
-        store.write([Append(created.session, t, 1, bytes(5000), ("p", t + 1))])
+        store.write([AppendSamples(created.session, t, 1, bytes(5000), ("p", t + 1))])
         t += 1
     except StoreError as error:
         refused.append(type(error).__name__)
         assert store.load("a").t == t
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 ballast.unlink()
-store.write([Append(created.session, t, 1, bytes(5000), ("p", t + 1))])
+store.write([AppendSamples(created.session, t, 1, bytes(5000), ("p", t + 1))])
 stored = store.load("a")
 store.close()
 assert SQLite(folder / "store.db").load("a") == stored
@@ -669,7 +693,7 @@ def hurt(folder: Path, lot: random.Random) -> str:
 def test_no_flipped_bit_and_no_cut_gives_a_wrong_answer(
     path: Path, whole: Dump, state: str, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "SETTINGS", (*opening.SETTINGS, "PRAGMA synchronous = OFF"))
+    monkeypatch.setattr(database, "SETTINGS", (*database.SETTINGS, "PRAGMA synchronous = OFF"))
     lot = random.Random(SEED)
     source = path.parent / "killed" if state == "killed" else path.parent
     hurts, served = path.parent / "hurt", 0
@@ -692,7 +716,7 @@ def test_no_flipped_bit_and_no_cut_gives_a_wrong_answer(
     assert served > FLIPS * len(whole) * share
 
 
-def served_of(store: Store, whole: Dump, where: str) -> dict[str, Stored]:
+def served_of(store: Store, whole: Dump, where: str) -> dict[str, StoredSession]:
     """The sessions of a hurt file that are served; that they are as they were is asserted."""
     healthy = {}
     for name, stored in whole.items():
@@ -700,7 +724,7 @@ def served_of(store: Store, whole: Dump, where: str) -> dict[str, Stored]:
             loaded = store.load(name)
             assert loaded == stored, (where, name)
             healthy[name] = loaded
-    for listed in (store.list, store.marked):
+    for listed in (store.list, store.list_replays):
         with suppress(StoreError):
             for name, config, t, _ in listed("", 99):
                 stored = whole[name]
@@ -709,9 +733,11 @@ def served_of(store: Store, whole: Dump, where: str) -> dict[str, Stored]:
     return {name: stored for name, stored in healthy.items() if stored}
 
 
-def go_on(store: Store, healthy: dict[str, Stored], where: str) -> None:
+def go_on(store: Store, healthy: dict[str, StoredSession], where: str) -> None:
     """Writing to a hurt file, too, leaves each session right or damaged."""
-    group = [Append(stored.id, stored.t, 1, b"more", ("p0", 9)) for stored in healthy.values()]
+    group = [
+        AppendSamples(stored.id, stored.t, 1, b"more", ("p0", 9)) for stored in healthy.values()
+    ]
     results = store.write(group)
     for (name, stored), result in zip(healthy.items(), results, strict=True):
         tail = (*stored.tail, Entry(stored.t, 1, b"more"))

@@ -6,11 +6,11 @@ is kept. The driver is an extra of the package, so nothing here imports it befor
 
 from importlib.util import find_spec
 
-from llr_service.stores.checked import Checked
-from llr_service.stores.store import Shared, StoreError
+from llr_service.stores.integrity import SessionCheck
+from llr_service.stores.store import MultiWriter, StoreError
 
 
-def at(url: str) -> Shared:
+def at(url: str) -> MultiWriter:
     """The store a URL names."""
     _need_driver()
     from llr_service.stores.postgres.engine import Postgres  # noqa: PLC0415
@@ -18,10 +18,10 @@ def at(url: str) -> Shared:
     return Postgres.at(url)
 
 
-def check(url: str) -> list[Checked]:
+def check(url: str) -> list[SessionCheck]:
     """Load every session of a database."""
     _need_driver()
-    from llr_service.stores.postgres import checking  # noqa: PLC0415
+    from llr_service.stores.postgres import check as checking  # noqa: PLC0415
 
     return checking.check(url)
 

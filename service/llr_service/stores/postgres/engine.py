@@ -1,25 +1,23 @@
 """The engine: the store's methods, each a piece of work on the line to the database."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 from asyncpg import Connection
 
-from llr_service.stores.postgres import reading, seating, writing
-from llr_service.stores.postgres.address import Address, address
-from llr_service.stores.postgres.line import Line
+from llr_service.stores.postgres import read, write
+from llr_service.stores.postgres.connection import PostgresConnection
+from llr_service.stores.postgres.url import Address, address
 from llr_service.stores.store import (
     Change,
     Conflict,
-    Delete,
+    DeleteSession,
     Entry,
-    Head,
-    Listed,
-    Seat,
-    Stored,
+    SessionSummary,
+    StoredSession,
     StoreUnavailable,
+    Version,
     Written,
 )
 
@@ -36,7 +34,7 @@ class Postgres:
     def __init__(self, where: Address) -> None:
         self.address = where
         self._closed, self._untidy = False, True
-        self._line = Line(where)
+        self._line = PostgresConnection(where)
         try:
             self._line.connect()
         except StoreUnavailable:
@@ -50,50 +48,44 @@ class Postgres:
         """The store a URL names."""
         return cls(address(url))
 
-    def take_place(self, seat: Seat) -> None:
-        """Be this place of a list, now and whenever it connects. Raises `StoreError`."""
-        self._line.seat = seat
-        with suppress(StoreUnavailable):  # it may come
-            self.ask(partial(seating.take, seat=seat))
-
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""
-        self._untidy |= any(isinstance(change, Delete) for change in group)
-        return self.ask(partial(writing.write, group=group)) if group else []
+        self._untidy |= any(isinstance(change, DeleteSession) for change in group)
+        return self.ask(partial(write.write, group=group)) if group else []
 
-    def tidy(self) -> bool:
+    def run_maintenance(self) -> bool:
         """Delete a part of the long logs that deleted sessions left; whether there is more."""
-        self._untidy = self._untidy and self.ask(writing.tidy)
+        self._untidy = self._untidy and self.ask(write.run_maintenance)
         return self._untidy
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         """All that is known of a session, None if there is none. Raises `Damaged`."""
-        return self.ask(partial(reading.load, name=name), f"session {name!a}")
+        return self.ask(partial(read.load, name=name), f"session {name!a}")
 
-    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+    def read_log(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
         """The log from t = start up to t = end, None if there is no such session."""
-        asked = partial(reading.entries, session=session, start=start, end=end, nbytes=nbytes)
+        asked = partial(read.read_log, session=session, start=start, end=end, nbytes=nbytes)
         return self.ask(asked, f"session number {session}")
 
-    def list(self, after: str, limit: int) -> list[Listed]:
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
         """At most `limit` sessions whose names follow `after`, in order.
 
         A session is left out if its name, config or t is damaged: `load` tells.
         """
-        return self.ask(partial(reading.listed, after=after, limit=limit))
+        return self.ask(partial(read.listed, after=after, limit=limit))
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
         """Those of the list whose configs have the `MARK`, by their own index."""
-        asked = partial(reading.listed, after=after, limit=limit, asked=reading.MARKED)
+        asked = partial(read.listed, after=after, limit=limit, asked=read.LIST_REPLAYS)
         return self.ask(asked)
 
-    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+    def versions(self, names: Sequence[str]) -> Mapping[str, Version]:
         """Which sessions have these names at present."""
-        return self.ask(partial(reading.heads, names=names))
+        return self.ask(partial(read.versions, names=names))
 
     def count(self) -> int:
         """How many sessions there are."""
-        return self.ask(reading.count)
+        return self.ask(read.count)
 
     def close(self) -> None:
         """Hang up."""

@@ -9,9 +9,9 @@ from zlib import crc32
 
 from asyncpg import Connection
 
-from llr_service.stores.store import MARK, StoreError, StoreTooNew
+from llr_service.stores.store import REPLAY_MARK, StoreError, StoreTooNew
 
-MARKED = f"position('\\x{MARK.hex()}'::bytea IN config) > 0"
+IS_REPLAY = f"position('\\x{REPLAY_MARK.hex()}'::bytea IN config) > 0"
 """Whether a config has the mark. A query has to say it in the words of the index."""
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -69,7 +69,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             places bigint NOT NULL
         )""",
     ),
-    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {MARKED}",),
+    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {IS_REPLAY}",),
 )
 """Statements that lead from each version to the next; version 0 is a database without tables."""
 

@@ -9,17 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from llr_service.stores.sqlite import reading
-from llr_service.stores.sqlite.connection import Connect, connect
-from llr_service.stores.sqlite.failures import ERRORS, meaning
-from llr_service.stores.sqlite.file import File
+from llr_service.stores.sqlite import read
+from llr_service.stores.sqlite.connection import ERRORS, Connect, connect, meaning
+from llr_service.stores.sqlite.database import File
 from llr_service.stores.store import (
     Change,
     Conflict,
     Entry,
-    Listed,
-    Seat,
-    Stored,
+    SessionSummary,
+    StoredSession,
     StoreError,
     StoreUnavailable,
     Written,
@@ -53,38 +51,33 @@ class SQLite:
             raise StoreError(f"{url!a}: the URL of a file is sqlite:///path or sqlite:////path")
         return cls(path)
 
-    def take_place(self, seat: Seat) -> None:
-        """Be this place of a list. Raises `StoreError` if its sessions are another's."""
-        with self._ready(self.path) as file:
-            file.take_place(seat)
-
     def write(self, group: Sequence[Change]) -> list[Written | Conflict]:
         """Store a group of changes, durably, each for itself."""
         with self._ready(self.path) as file:
             return file.write(group) if group else []
 
-    def load(self, name: str) -> Stored | None:
+    def load(self, name: str) -> StoredSession | None:
         """All that is known of a session, None if there is none. Raises `Damaged`."""
         with self._ready(f"session {name!a}") as file:
-            return reading.load(file.db, name)
+            return read.load(file.db, name)
 
-    def entries(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
+    def read_log(self, session: int, start: int, end: int, nbytes: int) -> Sequence[Entry] | None:
         """The log from t = start up to t = end, None if there is no such session."""
         with self._ready(f"session number {session}") as file:
-            return reading.entries(file.db, session, start, end, nbytes)
+            return read.read_log(file.db, session, start, end, nbytes)
 
-    def list(self, after: str, limit: int) -> list[Listed]:
+    def list(self, after: str, limit: int) -> list[SessionSummary]:
         """At most `limit` sessions whose names follow `after`, in order.
 
         A session is left out if its name, config or t is damaged: `load` and `check` tell.
         """
         with self._ready(self.path) as file:
-            return [*islice(reading.listed(file.db, after), limit)]
+            return [*islice(read.listed(file.db, after), limit)]
 
-    def marked(self, after: str, limit: int) -> Sequence[Listed]:
+    def list_replays(self, after: str, limit: int) -> Sequence[SessionSummary]:
         """Those of the list whose configs have the `MARK`, by their own index."""
         with self._ready(self.path) as file:
-            return [*islice(reading.listed(file.db, after, reading.MARKED), limit)]
+            return [*islice(read.listed(file.db, after, read.LIST_REPLAYS), limit)]
 
     def count(self) -> int:
         """How many sessions there are."""
@@ -92,12 +85,12 @@ class SQLite:
             [(sessions,)] = file.db.execute("SELECT count(*) FROM sessions").fetchall()
             return int(sessions)
 
-    def tidy(self) -> bool:
+    def run_maintenance(self) -> bool:
         """Delete a part of the long logs of deleted sessions; whether there may be more."""
         with self._ready(self.path) as file:
-            return file.tidy()
+            return file.run_maintenance()
 
-    def copy(self) -> BinaryIO:
+    def backup(self) -> BinaryIO:
         """All that is stored at this moment, in a file that is gone once it is closed.
 
         Only the connection that has the file can read it, so nothing is written meanwhile.

@@ -5,11 +5,11 @@ What changes often is small and stands apart from what is large: an append touch
 is for.
 """
 
-from llr_service.stores.checksums import of_groups
+from llr_service.stores.integrity import commit_count_crc
 from llr_service.stores.sqlite.connection import Connection
-from llr_service.stores.store import MARK, StoreError, StoreTooNew
+from llr_service.stores.store import REPLAY_MARK, StoreError, StoreTooNew
 
-MARKED = f"instr(config, x'{MARK.hex()}') > 0"
+IS_REPLAY = f"instr(config, x'{REPLAY_MARK.hex()}') > 0"
 """Whether a config has the mark. A query has to say it in the words of the index."""
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -55,7 +55,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             written INTEGER NOT NULL,
             crc INTEGER NOT NULL
         )""",
-        f"INSERT INTO groups (one, written, crc) VALUES (1, 0, {of_groups(0)})",  # noqa: S608
+        f"INSERT INTO groups (one, written, crc) VALUES (1, 0, {commit_count_crc(0)})",  # noqa: S608
     ),
     (
         """CREATE TABLE kept (
@@ -87,7 +87,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             places INTEGER NOT NULL
         )""",
     ),
-    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {MARKED}",),
+    (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {IS_REPLAY}",),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 

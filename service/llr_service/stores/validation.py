@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable
 
-from llr_service.stores.store import Append, Change, Create, Delete, Keep, Replace, Shelved
+from llr_service.stores.store import (
+    AppendSamples,
+    Change,
+    CreateSession,
+    DeleteSession,
+    PendingChanges,
+    UpdatePending,
+    WriteSnapshot,
+)
 
 LARGEST = 2**63 - 1
 
@@ -16,29 +24,29 @@ def not_text(text: str) -> str | None:
     return None
 
 
-def unfit(change: Change) -> str | None:
+def validate(change: Change) -> str | None:
     """Why a change cannot be kept whatever is stored, None if it can."""
-    if isinstance(change, Delete):
+    if isinstance(change, DeleteSession):
         return _numbers(change.session)
-    if isinstance(change, Create):
+    if isinstance(change, CreateSession):
         return _start(change) or _producers(change.producers.items())
-    if isinstance(change, Keep):
-        return _numbers(change.session, change.t, *change.fence) or _shelved(change.kept)
-    least = 1 if isinstance(change, Append) else 0
+    if isinstance(change, UpdatePending):
+        return _numbers(change.session, change.t, *change.check) or _shelved(change.pending)
+    least = 1 if isinstance(change, AppendSamples) else 0
     if change.n < least:
         return f"n is {change.n}, it has to be at least {least}"
-    wrong = _numbers(change.session, change.t, change.t + change.n, *change.fence)
+    wrong = _numbers(change.session, change.t, change.t + change.n, *change.check)
     named = _producers([change.producer] if change.producer else [])
-    kept = _retained(change) if isinstance(change, Replace) else None
-    return wrong or named or kept or _shelved(change.kept)
+    kept = _retained(change) if isinstance(change, WriteSnapshot) else None
+    return wrong or named or kept or _shelved(change.pending)
 
 
-def _start(change: Create) -> str | None:
+def _start(change: CreateSession) -> str | None:
     if not change.name:
         return "a session needs a name"
     if change.t and change.snapshot is None:
         return f"a session that starts at {change.t} needs a snapshot"
-    return not_text(change.name) or _numbers(change.t, change.stamp)
+    return not_text(change.name) or _numbers(change.t, change.version)
 
 
 def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
@@ -49,7 +57,7 @@ def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
     return None
 
 
-def _shelved(kept: Shelved) -> str | None:
+def _shelved(kept: PendingChanges) -> str | None:
     for name, row in kept:
         wrong = not_text(name) or _numbers(row.expires if row else 0)
         if wrong:
@@ -57,7 +65,7 @@ def _shelved(kept: Shelved) -> str | None:
     return None
 
 
-def _retained(change: Replace) -> str | None:
+def _retained(change: WriteSnapshot) -> str | None:
     samples, size = change.retained
     if change.blob is None:
         fits = samples <= change.t
@@ -76,7 +84,7 @@ def no_session(session: int) -> str:
     return f"there is no session {session}"
 
 
-def not_there(change: Append | Replace | Keep, t: int | None) -> str:
+def conflict_reason(change: AppendSamples | WriteSnapshot | UpdatePending, t: int | None) -> str:
     """The reason of a conflict over a session that is at t, None if there is no such session."""
     if t is None:
         return no_session(change.session)
@@ -85,6 +93,6 @@ def not_there(change: Append | Replace | Keep, t: int | None) -> str:
     return f"session {change.session} is at {t}, not at {change.t}"
 
 
-def taken(name: str) -> str:
+def name_taken(name: str) -> str:
     """The reason of a conflict over a name."""
     return f"there is a session {name} already"

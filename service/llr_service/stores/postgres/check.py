@@ -5,9 +5,9 @@ from contextlib import closing
 
 from asyncpg import Connection
 
-from llr_service.stores.checked import Checked
-from llr_service.stores.postgres.address import address
+from llr_service.stores.integrity import SessionCheck
 from llr_service.stores.postgres.engine import Postgres
+from llr_service.stores.postgres.url import address
 from llr_service.stores.store import Damaged
 
 PAGE = 2**23
@@ -24,12 +24,12 @@ STRAYS = """SELECT 'log' AS name, count(*) FROM log WHERE session NOT IN (SELECT
     UNION ALL SELECT 'kept', count(*) FROM kept WHERE session NOT IN (SELECT id FROM sessions)"""
 
 
-def check(url: str) -> list[Checked]:
+def check(url: str) -> list[SessionCheck]:
     """Load every session of a database. Raises `StoreError` if it cannot be used at all."""
     with closing(Postgres(address(url)._replace(timeout=PATIENCE))) as store:
         names = [name.decode(errors="replace") for name in store.ask(_names)]
-        sessions = [Checked(name, _damage(store, name)) for name in names]
-        return sessions + [Checked("", stray) for stray in store.ask(_strays)]
+        sessions = [SessionCheck(name, _damage(store, name)) for name in names]
+        return sessions + [SessionCheck("", stray) for stray in store.ask(_strays)]
 
 
 async def _names(connection: Connection) -> list[bytes]:
@@ -57,6 +57,6 @@ def _log(store: Postgres, name: str) -> Iterator[int]:
     """Go through all of a session, page by page."""
     stored = store.load(name)
     at, end = 0, stored.retained.samples if stored else 0
-    while stored and at < end and (entries := store.entries(stored.id, at, end, PAGE)):
+    while stored and at < end and (entries := store.read_log(stored.id, at, end, PAGE)):
         at = entries[-1].t + entries[-1].n
         yield at

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from llr_service.stores.places import shown
 from llr_service.stores.store import StoreError
 
 PREFIX = "postgresql://"
@@ -37,27 +36,37 @@ class Address(NamedTuple):
     timeout: float = 10.0
 
 
+def display_url(url: str) -> str:
+    """A URL for messages: without user, password and options.
+
+    >>> display_url("postgresql://me:secret@db:5432/llr?timeout=2")
+    'postgresql://db:5432/llr'
+    """
+    scheme, slashes, rest = url.partition("://")
+    return scheme + slashes + rest.partition("?")[0].rpartition("@")[2]
+
+
 def address(url: str) -> Address:
     """The address a URL says.
 
     >>> address("postgresql://me:secret@db:5432/llr?timeout=2").timeout
     2.0
     """
-    parts = urlsplit(url)
+    parts, shown = urlsplit(url), display_url(url)
     given = parse_qsl(parts.query, keep_blank_values=True)
     try:
         ours = {name: _OPTIONS[name](value) for name, value in given if name in _OPTIONS}
     except (KeyError, ValueError):
         known = ", ".join(_OPTIONS)
-        raise StoreError(f"{shown(url)}: an option of the URL is wrong, ours are {known}") from None
+        raise StoreError(f"{shown}: an option of the URL is wrong, ours are {known}") from None
     theirs = urlencode([(name, value) for name, value in given if name not in _OPTIONS])
     dsn = urlunsplit(parts._replace(query=theirs))
     if not url.startswith(PREFIX):
-        raise StoreError(f"{shown(url)}: the URL of a database is {PREFIX}user@host:port/database")
-    return Address(dsn, shown(url), **ours)
+        raise StoreError(f"{shown}: the URL of a database is {PREFIX}user@host:port/database")
+    return Address(dsn, shown, **ours)
 
 
-def told(url: str, option: str) -> str:
+def with_option(url: str, option: str) -> str:
     """The same URL with an option set to true; as it is if it is another engine's."""
     if not url.startswith(PREFIX):
         return url

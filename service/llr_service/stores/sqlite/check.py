@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from llr_service.stores.checked import Checked
-from llr_service.stores.sqlite import reading
-from llr_service.stores.sqlite.connection import Connection, connect
-from llr_service.stores.sqlite.failures import ERRORS
-from llr_service.stores.sqlite.file import File
-from llr_service.stores.store import Damaged, Stored
+from llr_service.stores.integrity import SessionCheck
+from llr_service.stores.sqlite import read
+from llr_service.stores.sqlite.connection import ERRORS, Connection, connect
+from llr_service.stores.sqlite.database import File
+from llr_service.stores.store import Damaged, StoredSession
 
 TRACES = (
     "SELECT CAST(name AS BLOB) FROM sessions NOT INDEXED",
@@ -20,14 +19,14 @@ PAGE = 2**20
 """Bytes of a log that are read at a time."""
 
 
-def check(path: str | Path) -> list[Checked]:
+def check(path: str | Path) -> list[SessionCheck]:
     """Load every session there is a trace of in a file that nobody has open.
 
     Raises `StoreError` if the file cannot be opened at all.
     """
     with closing(File(Path(path).resolve(), connect)) as file:
-        sessions = [Checked(name, _damage(file.db, name)) for name in _names(file.db)]
-        return sessions + [Checked("", fault) for fault in _faults(file.db)]
+        sessions = [SessionCheck(name, _damage(file.db, name)) for name in _names(file.db)]
+        return sessions + [SessionCheck("", fault) for fault in _faults(file.db)]
 
 
 def _names(db: Connection) -> list[str]:
@@ -42,7 +41,7 @@ def _names(db: Connection) -> list[str]:
 
 def _damage(db: Connection, name: str) -> str | None:
     try:
-        stored = reading.load(db, name)
+        stored = read.load(db, name)
         if stored is None:
             return "it is in one place and not in another"
         _read_retained(db, stored)
@@ -51,10 +50,10 @@ def _damage(db: Connection, name: str) -> str | None:
     return None
 
 
-def _read_retained(db: Connection, stored: Stored) -> None:
+def _read_retained(db: Connection, stored: StoredSession) -> None:
     """Go through what the log had to keep, page by page."""
     at, end = 0, stored.retained.samples
-    while at < end and (entries := reading.entries(db, stored.id, at, end, PAGE)):
+    while at < end and (entries := read.read_log(db, stored.id, at, end, PAGE)):
         at = entries[-1].t + entries[-1].n
 
 

@@ -8,11 +8,19 @@ from typing import Any
 
 from asyncpg import Connection, Record
 
-from llr_service.stores import checksums
-from llr_service.stores.limits import not_text
-from llr_service.stores.paging import ALL, page
+from llr_service.stores import integrity
+from llr_service.stores.integrity import WHOLE_LOG, contiguous_entries
 from llr_service.stores.postgres import schema
-from llr_service.stores.store import Damaged, Entry, Head, Kept, Listed, Retained, Stored
+from llr_service.stores.store import (
+    Damaged,
+    Entry,
+    PendingExample,
+    Retained,
+    SessionSummary,
+    StoredSession,
+    Version,
+)
+from llr_service.stores.validation import not_text
 
 LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
     SELECT 'head' AS kind, id AS session, t AS a, stamp AS b, t_crc AS c, crc,
@@ -27,8 +35,8 @@ LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
         FROM kept AS k JOIN head ON head.id = session"""
 LISTED = "SELECT id, name, config, t, stamp, crc, t_crc FROM sessions"
 LIST = f"{LISTED} WHERE name > $1 ORDER BY name LIMIT $2"
-MARKED = f"{LISTED} WHERE name > $1 AND {schema.MARKED} ORDER BY name LIMIT $2"
-HEADS = "SELECT name, id, stamp FROM sessions WHERE name = ANY($1::bytea[])"
+LIST_REPLAYS = f"{LISTED} WHERE name > $1 AND {schema.IS_REPLAY} ORDER BY name LIMIT $2"
+VERSIONS = "SELECT name, id, stamp FROM sessions WHERE name = ANY($1::bytea[])"
 LOG = """SELECT t, n, blob, crc FROM log WHERE session = $1 AND t >= $2 AND t < $3
     ORDER BY t LIMIT $4"""
 THERE = "SELECT 1 FROM sessions WHERE id = $1"
@@ -36,7 +44,7 @@ AT_A_TIME = 256
 """Entries of a log that are asked for at once."""
 
 
-async def load(connection: Connection, name: str) -> Stored | None:
+async def load(connection: Connection, name: str) -> StoredSession | None:
     """All that is known of a session, None if there is none. Raises `Damaged`."""
     if not_text(name):
         return None
@@ -45,23 +53,23 @@ async def load(connection: Connection, name: str) -> Stored | None:
     return None if head is None else _stored(name, head, rows)
 
 
-def _stored(name: str, head: Record, rows: Sequence[Record]) -> Stored:
+def _stored(name: str, head: Record, rows: Sequence[Record]) -> StoredSession:
     number, t, whose = head["session"], head["a"], f"session {name}"
-    _same(head["crc"], checksums.of_session(number, name, head["blob"]), whose, "its config")
-    _same(head["c"], checksums.of_head(number, t), whose, "its t")
+    _same(head["crc"], integrity.session_crc(number, name, head["blob"]), whose, "its config")
+    _same(head["c"], integrity.position_crc(number, t), whose, "its t")
     snapshot_t, snapshot, retained = _snapshot(head, _of(rows, "snapshot"), whose)
     tail = sorted(_entry(row, row["a"], row["b"], whose) for row in _of(rows, "entry"))
-    return Stored(
+    return StoredSession(
         id=number,
         config=head["blob"],
         t=t,
         snapshot=snapshot,
         snapshot_t=snapshot_t,
-        tail=tuple(page(tail, snapshot_t, t, ALL, whose)),
+        tail=tuple(contiguous_entries(tail, snapshot_t, t, WHOLE_LOG, whose)),
         producers=dict(_producer(row, whose) for row in _of(rows, "producer")),
-        kept=dict(_kept(row, whose) for row in _of(rows, "kept")),
+        pending=dict(_kept(row, whose) for row in _of(rows, "kept")),
         retained=retained,
-        stamp=head["b"],
+        version=head["b"],
     )
 
 
@@ -76,32 +84,32 @@ def _snapshot(
         raise Damaged(f"{whose}: its snapshot is missing or of another time")
     for row in rows:
         retained, t, blob = Retained(row["b"], row["c"]), row["a"], row["blob"]
-        crc = checksums.of_snapshot(row["session"], t, blob, retained)
+        crc = integrity.snapshot_crc(row["session"], t, blob, retained)
         _same(row["crc"], crc, whose, "its snapshot")
         return t, blob, retained
     return 0, None, Retained()
 
 
 def _entry(row: Record, t: int, n: int, whose: str) -> Entry:
-    crc = checksums.of_entry(row["session"], t, n, row["blob"])
+    crc = integrity.entry_crc(row["session"], t, n, row["blob"])
     _same(row["crc"], crc, whose, f"its log at {t}")
     return Entry(t, n, row["blob"])
 
 
 def _producer(row: Record, whose: str) -> tuple[str, int]:
     producer, number = _text(row["text"], whose), row["a"]
-    crc = checksums.of_producer(row["session"], producer, number)
+    crc = integrity.producer_crc(row["session"], producer, number)
     _same(row["crc"], crc, whose, "a producer")
     return producer, number
 
 
-def _kept(row: Record, whose: str) -> tuple[str, Kept]:
-    name, kept = _text(row["text"], whose), Kept(row["a"], bool(row["b"]), row["blob"])
-    _same(row["crc"], checksums.of_kept(row["session"], name, *kept), whose, "what it keeps")
+def _kept(row: Record, whose: str) -> tuple[str, PendingExample]:
+    name, kept = _text(row["text"], whose), PendingExample(row["a"], bool(row["b"]), row["blob"])
+    _same(row["crc"], integrity.pending_crc(row["session"], name, *kept), whose, "what it keeps")
     return name, kept
 
 
-async def entries(
+async def read_log(
     connection: Connection, session: int, start: int, end: int, nbytes: int
 ) -> list[Entry] | None:
     """A page of a log, None if there is no such session. Raises `Damaged`."""
@@ -116,7 +124,7 @@ async def entries(
             break
         at = some[-1].t + 1
     try:
-        return [*page(found, start, end, nbytes, whose)]
+        return [*contiguous_entries(found, start, end, nbytes, whose)]
     except Damaged:
         if await connection.fetchval(THERE, session) is None:  # deleted while it was read
             return None
@@ -125,13 +133,15 @@ async def entries(
 
 def _logged(row: Record, session: int, whose: str) -> Entry:
     t, n, blob = row["t"], row["n"], row["blob"]
-    _same(row["crc"], checksums.of_entry(session, t, n, blob), whose, f"its log at {t}")
+    _same(row["crc"], integrity.entry_crc(session, t, n, blob), whose, f"its log at {t}")
     return Entry(t, n, blob)
 
 
-async def listed(connection: Connection, after: str, limit: int, asked: str = LIST) -> list[Listed]:
+async def listed(
+    connection: Connection, after: str, limit: int, asked: str = LIST
+) -> list[SessionSummary]:
     """At most `limit` sessions whose names follow `after`, without those that are damaged."""
-    found, last = list[Listed](), after.encode()
+    found, last = list[SessionSummary](), after.encode()
     while missing := limit - len(found):
         rows = await connection.fetch(asked, last, missing)
         found += [_listed(row) for row in rows if _whole(row)]
@@ -141,23 +151,23 @@ async def listed(connection: Connection, after: str, limit: int, asked: str = LI
     return found
 
 
-def _listed(row: Record) -> Listed:
-    return Listed(row["name"].decode(), row["config"], row["t"], row["stamp"])
+def _listed(row: Record) -> SessionSummary:
+    return SessionSummary(row["name"].decode(), row["config"], row["t"], row["stamp"])
 
 
 def _whole(row: Record) -> bool:
     try:
-        crc = checksums.of_session(row["id"], row["name"].decode(), row["config"])
+        crc = integrity.session_crc(row["id"], row["name"].decode(), row["config"])
     except UnicodeDecodeError:
         return False
-    return bool(crc == row["crc"] and row["t_crc"] == checksums.of_head(row["id"], row["t"]))
+    return bool(crc == row["crc"] and row["t_crc"] == integrity.position_crc(row["id"], row["t"]))
 
 
-async def heads(connection: Connection, names: Sequence[str]) -> Mapping[str, Head]:
+async def versions(connection: Connection, names: Sequence[str]) -> Mapping[str, Version]:
     """Which sessions have these names at present."""
     asked = {name.encode(): name for name in names if not not_text(name)}
-    rows = await connection.fetch(HEADS, [*asked])
-    return {asked[row["name"]]: Head(row["id"], row["stamp"]) for row in rows}
+    rows = await connection.fetch(VERSIONS, [*asked])
+    return {asked[row["name"]]: Version(row["id"], row["stamp"]) for row in rows}
 
 
 async def count(connection: Connection) -> int:

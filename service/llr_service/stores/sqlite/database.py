@@ -1,20 +1,33 @@
 """An open file: transactions that are whole or not at all, and known to be one or the other."""
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from llr_service.stores.sqlite import seating
-from llr_service.stores.sqlite.acked import Acked, count, counted
-from llr_service.stores.sqlite.changes import Result
-from llr_service.stores.sqlite.connection import Connect, Connection
-from llr_service.stores.sqlite.discarding import go_on
-from llr_service.stores.sqlite.failures import ERRORS, at_opening, code
-from llr_service.stores.sqlite.groups import UNFIT, DamageError, of_one_change, one_by_one, together
-from llr_service.stores.sqlite.opening import opened
-from llr_service.stores.store import Change, Conflict, Damaged, Delete, Seat, StoreError, Written
+from llr_service.stores.sqlite.commit_witness import CommitWitness, count, counted
+from llr_service.stores.sqlite.connection import ERRORS, Connect, Connection, at_opening, code
+from llr_service.stores.sqlite.schema import migrate, version
+from llr_service.stores.sqlite.write import (
+    UNFIT,
+    DamageError,
+    Result,
+    go_on,
+    of_one_change,
+    one_by_one,
+    together,
+)
+from llr_service.stores.store import (
+    Change,
+    Conflict,
+    Damaged,
+    DeleteSession,
+    StoreError,
+    StoreUnavailable,
+    Written,
+)
 
 FEW = 8
 
@@ -31,7 +44,7 @@ class File:
         new = not path.exists()
         self.db: Connection = opened(path, connect)
         self.sure, self._untidy = True, True
-        self._acked = Acked(path)
+        self._acked = CommitWitness(path)
         if new:
             self._acked.note(0)
         self._groups = 0
@@ -45,7 +58,9 @@ class File:
         """Apply a group and make it durable. Raises what SQLite raises, the group undone."""
         try:
             results = self._apply(group)
-            self._untidy = self._untidy or any(isinstance(change, Delete) for change in group)
+            self._untidy = self._untidy or any(
+                isinstance(change, DeleteSession) for change in group
+            )
             if any(isinstance(result, Written) for result in results):
                 self._commit()
             return results
@@ -56,21 +71,7 @@ class File:
         finally:
             self._rollback()
 
-    def take_place(self, seat: Seat) -> None:
-        """Be this place of a list, durably. Raises `StoreError` if its sessions are another's."""
-        if not seating.to_take(self.db, seat):
-            return
-        try:
-            self.db.execute("BEGIN IMMEDIATE")
-            self.db.execute(seating.TAKE, seat)
-            self._commit()
-        except BaseException as error:
-            self.sure = code(error) == sqlite3.SQLITE_FULL
-            raise
-        finally:
-            self._rollback()
-
-    def tidy(self) -> bool:
+    def run_maintenance(self) -> bool:
         """Delete a part of what was put off, durably; whether there may be more."""
         if not self._untidy:
             return False
@@ -153,3 +154,65 @@ def _set_aside(path: Path) -> None:
     log = path.with_name(path.name + "-wal")
     with suppress(OSError):
         shutil.copyfile(log, log.with_name(log.name + "-damaged"))
+
+
+PAGES_IN_WAL = 4000
+BYTES_OF_WAL = 32 * 2**20
+SETTINGS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",
+    f"PRAGMA wal_autocheckpoint = {PAGES_IN_WAL}",
+    f"PRAGMA journal_size_limit = {BYTES_OF_WAL}",
+    "PRAGMA cache_size = -32768",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA secure_delete = FAST",
+)
+
+
+def opened(path: Path, connect: Connect) -> Connection:
+    """A connection that has the file for itself, at the version of this service."""
+    make_folder(path.parent)
+    try:
+        db = connect(path)
+    except ERRORS as error:
+        raise at_opening(error, path) from error
+    try:
+        _prepare(db)
+    except ERRORS as error:
+        db.close()
+        raise at_opening(error, path) from error
+    except StoreError as error:
+        db.close()
+        raise type(error)(f"{path} cannot be used: {error}") from None
+    return db
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, so that a power cut does not take them away again."""
+    try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for made in missing:
+            _sync(made.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {folder} cannot be made: {error.strerror}") from error
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _prepare(db: Connection) -> None:
+    """Lock, then look, then change."""
+    db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+    version(db)
+    [(mode,)] = db.execute("PRAGMA journal_mode = WAL").fetchall()
+    if mode != "wal":
+        raise StoreUnavailable(f"its journal mode is {mode}, not wal")
+    for setting in SETTINGS:
+        db.execute(setting).fetchall()
+    migrate(db)

@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 
-from llr_service.stores.checksums import NotPacked, of_groups
-from llr_service.stores.sqlite.connection import Connection
-from llr_service.stores.sqlite.failures import DAMAGE, ERRORS, code
+from llr_service.stores.integrity import NotPacked, commit_count_crc
+from llr_service.stores.sqlite.connection import DAMAGE, ERRORS, Connection, code
 from llr_service.stores.store import StoreError
 
 RECORD = Struct("<qI")
@@ -21,7 +20,7 @@ COUNT = "REPLACE INTO groups (one, written, crc) VALUES (1, ?, ?)"
 COUNTED = "SELECT written, crc FROM groups"
 
 
-class Acked:
+class CommitWitness:
     """The file beside the database. It is a witness, not a need: if it fails, it is silent."""
 
     def __init__(self, database: Path) -> None:
@@ -35,14 +34,14 @@ class Acked:
         if self._descriptor is not None:
             with suppress(OSError, NotPacked):
                 groups, crc = RECORD.unpack(os.pread(self._descriptor, RECORD.size, 0))
-                return groups if crc == of_groups(groups) else 0
+                return groups if crc == commit_count_crc(groups) else 0
         return 0
 
     def note(self, groups: int) -> None:
         """So many groups are durable."""
         if self._descriptor is not None:
             with suppress(OSError):
-                os.pwrite(self._descriptor, RECORD.pack(groups, of_groups(groups)), 0)
+                os.pwrite(self._descriptor, RECORD.pack(groups, commit_count_crc(groups)), 0)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -53,10 +52,10 @@ class Acked:
 
 def count(db: Connection, groups: int) -> None:
     """Let the open transaction be group number `groups`."""
-    db.execute(COUNT, (groups, of_groups(groups)))
+    db.execute(COUNT, (groups, commit_count_crc(groups)))
 
 
-def counted(db: Connection, acked: Acked) -> int:
+def counted(db: Connection, acked: CommitWitness) -> int:
     """How many groups the database holds. Raises `StoreError` if acknowledged ones are missing."""
     known, written = acked.groups(), _written(db)
     if written is not None and written < known:
@@ -71,7 +70,7 @@ def _written(db: Connection) -> int | None:
     """The database's own count, None if it cannot be trusted."""
     try:
         rows = db.execute(COUNTED).fetchall()
-        return next((int(n) for n, crc in rows if crc == of_groups(n)), None)
+        return next((int(n) for n, crc in rows if crc == commit_count_crc(n)), None)
     except NotPacked:
         return None
     except ERRORS as error:

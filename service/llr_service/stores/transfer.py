@@ -9,19 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from llr_service.stores.places import place
 from llr_service.stores.store import (
-    Append,
+    AppendSamples,
     Change,
     Conflict,
-    Create,
+    CreateSession,
     Entry,
-    Keep,
-    Listed,
-    Replace,
+    SessionSummary,
     Store,
-    Stored,
+    StoredSession,
     StoreError,
+    UpdatePending,
+    WriteSnapshot,
 )
 
 PAGE = 2**23
@@ -30,44 +29,50 @@ TOGETHER = 200
 """Sessions that are moved together."""
 
 
-class Move:
-    """A move of all sessions; source and destination may be lists, each with its own places."""
+class StoreTransfer:
+    """Copies all sessions of one store, or of several, into another."""
 
-    def __init__(self, source: Sequence[Store], destination: Sequence[Store]) -> None:
-        self._source, self._destination = source, destination
+    def __init__(self, sources: Sequence[Store], destination: Store) -> None:
+        self._sources, self._destination = sources, destination
+        self._found: dict[str, Store] = {}
 
-    def listed(self) -> list[Listed]:
-        """All there is to move. Raises `StoreError` if something cannot be read."""
-        found = [row for store in self._source for row in _listed(store)]
-        there = sum(store.count() for store in self._source)
-        if len(found) != there:
-            raise StoreError(
-                f"{there - len(found)} of {there} sessions are damaged: `llr doctor` tells which"
-            )
-        return sorted(found)
+    def listed(self) -> list[SessionSummary]:
+        """List all there is to move. Raises `StoreError` if something cannot be read."""
+        rows = list[SessionSummary]()
+        for store in self._sources:
+            some = [*_listed(store)]
+            if len(some) != store.count():
+                raise StoreError(
+                    f"{store.count() - len(some)} of {store.count()} sessions are damaged:"
+                    " `llr doctor` tells which"
+                )
+            for row in some:
+                if row.name in self._found:
+                    raise StoreError(f"two of the sources have a session {row.name}")
+                self._found[row.name] = store
+            rows += some
+        return sorted(rows)
 
     def move(self, names: Iterable[str]) -> Iterator[int]:
-        """Move sessions, or what is still missing of them, some at a time.
+        """Move sessions that were listed, or what is still missing of them, some at a time.
 
         Yields for each whether anything was. Raises `StoreError` if the destination has another one
         of that name.
         """
         for some in _batches(map(self._session, names)):
             missing = [session for session in some if not session.there_already()]
-            for store in self._destination:
-                _move([session for session in missing if session.destination is store])
+            _move(missing)
             yield from (session in missing for session in some)
 
     def _session(self, name: str) -> "_Session":
-        source = self._source[place(name, len(self._source))]
-        destination = self._destination[place(name, len(self._destination))]
-        return _Session(name, source, _known(source, name), destination)
+        source = self._found[name]
+        return _Session(name, source, _known(source, name), self._destination)
 
 
 class _Session:
     """A session on its way."""
 
-    def __init__(self, name: str, source: Store, stored: Stored, destination: Store) -> None:
+    def __init__(self, name: str, source: Store, stored: StoredSession, destination: Store) -> None:
         self.name, self.stored = name, stored
         self.source, self.destination = source, destination
 
@@ -79,16 +84,16 @@ class _Session:
     def there_already(self) -> bool:
         """Whether the destination has it, the same to the last bit but for its number."""
         there, stored = self.destination.load(self.name), self.stored
-        if there is None or replace(there, id=stored.id, stamp=stored.stamp) != stored:
+        if there is None or replace(there, id=stored.id, version=stored.version) != stored:
             return False
         logs = _kept_log(self.source, stored, 0), _kept_log(self.destination, there, 0)
         return all(one == other for one, other in zip_longest(*logs))
 
-    def created(self) -> Create | None:
+    def created(self) -> CreateSession | None:
         """How it begins; None if it has begun."""
         if self.destination.load(self.name) is not None:
             return None
-        return Create(self.name, self.stored.config, producers=self.stored.producers)
+        return CreateSession(self.name, self.stored.config, producers=self.stored.producers)
 
     def changes(self) -> Iterator[Change]:
         """What is still to do: the log that is kept, the snapshot, the tail, the kept ids."""
@@ -98,23 +103,23 @@ class _Session:
         number, at = there.id, there.t
         if stored.snapshot is not None and there.snapshot is None:
             for entry in _kept_log(self.source, stored, at):
-                yield Append(number, *entry)
+                yield AppendSamples(number, *entry)
             at = max(at, stored.retained.samples)
             n, keeps = stored.snapshot_t - at, stored.retained
-            yield Replace(number, at, n, stored.snapshot, retained=keeps)
+            yield WriteSnapshot(number, at, n, stored.snapshot, retained=keeps)
             at = stored.snapshot_t
-        yield from (Append(number, *entry) for entry in stored.tail if entry.t >= at)
-        if stored.kept:
-            yield Keep(number, stored.t, tuple(stored.kept.items()))
+        yield from (AppendSamples(number, *entry) for entry in stored.tail if entry.t >= at)
+        if stored.pending:
+            yield UpdatePending(number, stored.t, tuple(stored.pending.items()))
 
-    def _begins(self, there: Stored) -> bool:
+    def _begins(self, there: StoredSession) -> bool:
         """Whether what is there is a part of the session, as a move leaves it."""
         stored = self.stored
-        if (there.config, there.producers) != (stored.config, stored.producers) or there.kept:
+        if (there.config, there.producers) != (stored.config, stored.producers) or there.pending:
             return False
         if there.snapshot is not None or stored.snapshot is None:
             tail = stored.tail[: len(there.tail)]
-            state = replace(there, id=stored.id, stamp=stored.stamp, kept=stored.kept)
+            state = replace(there, id=stored.id, version=stored.version, pending=stored.pending)
             return state == replace(stored, t=there.t, tail=tail)
         logged = _kept_log(self.source, stored, 0)
         return all(entry == next(logged, None) for entry in there.tail)
@@ -165,29 +170,29 @@ def _write_all(store: Store, changes: Sequence[Change]) -> None:
 
 
 def _size(change: Change) -> int:
-    blob = change.blob if isinstance(change, Append) else b""
-    return 100 + len(change.snapshot if isinstance(change, Replace) else blob)
+    blob = change.blob if isinstance(change, AppendSamples) else b""
+    return 100 + len(change.snapshot if isinstance(change, WriteSnapshot) else blob)
 
 
-def _kept_log(store: Store, stored: Stored, at: int) -> Iterator[Entry]:
+def _kept_log(store: Store, stored: StoredSession, at: int) -> Iterator[Entry]:
     """What the log had to keep, from t on."""
     end = stored.retained.samples
     while at < end:
-        some = store.entries(stored.id, at, end, PAGE)
+        some = store.read_log(stored.id, at, end, PAGE)
         if not some:
             raise StoreError(f"session number {stored.id} went while it was read")
         yield from some
         at = some[-1].t + some[-1].n
 
 
-def _listed(store: Store) -> Iterator[Listed]:
+def _listed(store: Store) -> Iterator[SessionSummary]:
     after = ""
     while some := store.list(after, TOGETHER):
         yield from some
         after = some[-1].name
 
 
-def _known(store: Store, name: str) -> Stored:
+def _known(store: Store, name: str) -> StoredSession:
     stored = store.load(name)
     if stored is None:
         raise StoreError(f"session {name} went while it was moved")

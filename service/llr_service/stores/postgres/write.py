@@ -1,0 +1,342 @@
+"""Groups of changes: one statement if they fit, in order within one transaction if they do not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple, cast
+
+from asyncpg import Connection
+
+from llr_service.stores import integrity
+from llr_service.stores.plan import BatchPlan, Move, Rows, producer_row, snapshot_row
+from llr_service.stores.postgres.errors import AGAIN, OF_ONE_CHANGE
+from llr_service.stores.store import (
+    AppendSamples,
+    Change,
+    Conflict,
+    CreateSession,
+    DeleteSession,
+    Retained,
+    StoreError,
+    UpdatePending,
+    WriteSnapshot,
+    Written,
+)
+from llr_service.stores.validation import name_taken, no_session, validate
+
+Result = Written | Conflict
+Positions = dict[int, tuple[int, int]]
+
+LARGEST = 1_000_000_000
+"""Bytes of a change: Postgres has no room for 2**30 of them in a value or in a message."""
+TOGETHER = 2**28
+"""Bytes of blobs that go into one statement."""
+SOON = 2**20
+"""Bytes that are on their way to the server in no time."""
+ROWS = 2000
+"""Entries of a log that are deleted at a time: a log may have millions."""
+TRIES = 4
+"""How often a group is tried again that was rolled back for the sake of another's."""
+
+
+async def write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+    """Store a group. Raises what the driver raises."""
+    for _ in range(TRIES):
+        with suppress(*AGAIN):
+            return await _write(connection, group)
+    return await _write(connection, group)
+
+
+async def _write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+    wrong = [validate(change) or _too_large(change) for change in group]
+    fit = [change for change, why in zip(group, wrong, strict=True) if why is None]
+    stored = iter(await _stored(connection, fit) if fit else [])
+    return [next(stored) if why is None else Conflict(why) for why in wrong]
+
+
+def _too_large(change: Change) -> str | None:
+    """Why a change has no room in Postgres, None if it has."""
+    size = _size(change)
+    return f"Postgres takes {LARGEST} bytes at once, not {size}" if size > LARGEST else None
+
+
+def _blobs(change: Change) -> Iterator[bytes]:
+    if isinstance(change, CreateSession):
+        yield change.config
+    if isinstance(change, AppendSamples | WriteSnapshot) and change.blob is not None:
+        yield change.blob
+    if isinstance(change, CreateSession | WriteSnapshot) and change.snapshot is not None:
+        yield change.snapshot
+    if not isinstance(change, CreateSession | DeleteSession):
+        yield from (row.blob for _, row in change.pending if row is not None)
+
+
+async def _stored(connection: Connection, group: Sequence[Change]) -> list[Result]:
+    plan = BatchPlan()
+    moves = [change for change in group if not isinstance(change, CreateSession | DeleteSession)]
+    fits = len(moves) == len(group) and sum(map(_size, group)) <= TOGETHER
+    if not fits or any(isinstance(plan.add(move), Conflict) for move in moves):
+        return await _in_order(connection, group)
+    with suppress(*OF_ONE_CHANGE):
+        if await run_statement(connection, plan.rows()):
+            return [Written(move.session) for move in moves]
+    return await _in_order(connection, group)
+
+
+def _size(change: Change) -> int:
+    if isinstance(change, AppendSamples) and not change.pending:
+        return len(change.blob)
+    return sum(map(len, _blobs(change)))
+
+
+async def _in_order(connection: Connection, group: Sequence[Change]) -> list[Result]:
+    """Lock all sessions, then one run of changes after the other."""
+    try:
+        async with connection.transaction():
+            at = await _locked(connection, group)
+            return [one for run in _runs(group) for one in await _run(connection, run, at)]
+    except OF_ONE_CHANGE:
+        pass
+    async with connection.transaction():
+        at = await _locked(connection, group)
+        return [await _alone(connection, change, at) for change in group]
+
+
+async def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
+    if sum(map(_size, group)) > SOON:
+        await connection.execute(PATIENCE)
+    sessions = {change.session for change in group if not isinstance(change, CreateSession)}
+    rows = await connection.fetch(LOCK, sorted(sessions))
+    return {session: (t, version) for session, t, version in rows}
+
+
+async def _alone(connection: Connection, change: Change, at: Positions) -> Result:
+    """One change, which may fail by itself."""
+    try:
+        async with connection.transaction():
+            return (await _run(connection, [change], at))[0]
+    except OF_ONE_CHANGE as error:
+        return Conflict(f"it cannot be kept: {error}")
+
+
+def _runs(group: Sequence[Change]) -> Iterator[list[Change]]:
+    """Changes that may go together: of one kind, and not too many bytes."""
+    for _, run in groupby(group, _kind):
+        some, size = list[Change](), 0
+        for change in run:
+            size += _size(change)
+            if some and size > TOGETHER:
+                yield some
+                some, size = [], _size(change)
+            some.append(change)
+        yield some
+
+
+def _kind(change: Change) -> type:
+    return (
+        UpdatePending
+        if isinstance(change, AppendSamples | WriteSnapshot | UpdatePending)
+        else type(change)
+    )
+
+
+async def _run(connection: Connection, run: Sequence[Change], at: Positions) -> list[Result]:
+    """Changes of one kind; `at` is where the sessions are, and is kept up to date."""
+    if isinstance(run[0], CreateSession):
+        return await _create(connection, cast(Sequence[CreateSession], run), at)
+    if isinstance(run[0], DeleteSession):
+        return await _delete(connection, cast(Sequence[DeleteSession], run), at)
+    return await _move(connection, cast(Sequence[Move], run), at)
+
+
+async def _move(connection: Connection, moves: Sequence[Move], at: Positions) -> list[Result]:
+    plan = BatchPlan(at)
+    results = [plan.add(move) for move in moves]
+    if not await run_statement(connection, plan.rows()):
+        raise StoreError("a session moved although it is locked")
+    at.update({session: course.at for session, course in plan.courses.items()})
+    return results
+
+
+async def _create(
+    connection: Connection, group: Sequence[CreateSession], at: Positions
+) -> list[Result]:
+    ids = await reserve_ids(connection, len(group))
+    named = [*zip(ids, group, strict=True)]
+    in_order = sorted(named, key=lambda pair: pair[1].name.encode())
+    made = await insert_sessions(connection, [_session(*pair) for pair in in_order])
+    new = [pair for pair in named if pair[0] in made]
+    await run_statement(connection, _states(new))
+    at.update({session: (create.t, create.version) for session, create in new})
+    return [
+        Written(session) if session in made else Conflict(name_taken(create.name))
+        for session, create in named
+    ]
+
+
+def _session(session: int, create: CreateSession) -> tuple[Any, ...]:
+    name, config, t = create.name, create.config, create.t
+    head = (t, create.version, integrity.position_crc(session, t))
+    crc = integrity.session_crc(session, name, config)
+    snapshot_t = None if create.snapshot is None else t
+    return (session, *head, snapshot_t, crc, name.encode(), config)
+
+
+def _states(new: Sequence[tuple[int, CreateSession]]) -> dict[str, Rows]:
+    return {
+        "snapshots": [
+            snapshot_row(session, create.t, create.snapshot, Retained())
+            for session, create in new
+            if create.snapshot is not None
+        ],
+        "producers": [
+            producer_row(session, *one)
+            for session, create in new
+            for one in create.producers.items()
+        ],
+    }
+
+
+async def _delete(
+    connection: Connection, group: Sequence[DeleteSession], at: Positions
+) -> list[Result]:
+    results: list[Result] = []
+    for delete in group:
+        known = at.pop(delete.session, None) is not None
+        reason = Conflict(no_session(delete.session))
+        results.append(Written(delete.session) if known else reason)
+    gone = [result.session for result in results if isinstance(result, Written)]
+    await connection.execute(DELETE, gone)
+    return results
+
+
+async def run_maintenance(connection: Connection) -> bool:
+    """Delete a part of what deleted sessions left of their logs; whether there was anything."""
+    return bool(await connection.fetchval(TIDY, ROWS))
+
+
+class Part(NamedTuple):
+    """A part: its columns, each with its type, and what is done with rows `r` of them."""
+
+    columns: tuple[tuple[str, str], ...]
+    sql: str
+
+
+def _part(columns: str, sql: str) -> Part:
+    pairs = (column.split() for column in columns.split(", "))
+    return Part(tuple((name, kind) for name, kind in pairs), sql)
+
+
+PATIENCE = """SELECT set_config(
+    'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)"""
+"""For one transaction: to the server a service is idle until all of a statement has come."""
+LOCK = "SELECT id, t, stamp FROM sessions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE"
+PARTS = {
+    "moves": _part(
+        "id bigint, was_t bigint, was bigint, t bigint, stamp bigint, t_crc bigint,"
+        " snapshot_t bigint",
+        """there AS MATERIALIZED (
+            SELECT s.id FROM {rows}
+            JOIN sessions AS s ON s.id = r.id AND s.t = r.was_t AND s.stamp = r.was
+            ORDER BY s.id FOR UPDATE OF s
+        ), fits AS MATERIALIZED (
+            SELECT count(*) = cardinality($1) AS yes FROM there
+        ), moved AS (
+            UPDATE sessions AS s SET t = r.t, stamp = r.stamp, t_crc = r.t_crc,
+                snapshot_t = coalesce(r.snapshot_t, s.snapshot_t)
+            FROM {rows} WHERE s.id = r.id AND {fits}
+        )""",
+    ),
+    "cut": _part(
+        "session bigint, t bigint",
+        """cut AS (DELETE FROM log USING {rows}
+            WHERE log.session = r.session AND log.t >= r.t AND {fits})""",
+    ),
+    "log": _part(
+        "session bigint, t bigint, n bigint, crc bigint, blob bytea",
+        """logged AS (INSERT INTO log (session, t, n, crc, blob)
+            SELECT r.* FROM {rows} WHERE {fits})""",
+    ),
+    "snapshots": _part(
+        "session bigint, t bigint, retained bigint, retained_bytes bigint, crc bigint, blob bytea",
+        """kept_states AS (
+            INSERT INTO snapshots (session, t, retained, retained_bytes, crc, blob)
+            SELECT r.* FROM {rows} WHERE {fits}
+            ON CONFLICT (session) DO UPDATE SET t = excluded.t, retained = excluded.retained,
+                retained_bytes = excluded.retained_bytes, crc = excluded.crc,
+                blob = excluded.blob)""",
+    ),
+    "producers": _part(
+        "session bigint, next bigint, crc bigint, producer bytea",
+        """numbered AS (INSERT INTO producers (session, next, crc, producer)
+            SELECT r.* FROM {rows} WHERE {fits}
+            ON CONFLICT (session, producer) DO UPDATE
+            SET next = excluded.next, crc = excluded.crc)""",
+    ),
+    "kept": _part(
+        "session bigint, expires bigint, learnt boolean, crc bigint, id bytea, blob bytea",
+        """shelved AS (INSERT INTO kept (session, expires, learnt, crc, id, blob)
+            SELECT r.* FROM {rows} WHERE {fits}
+            ON CONFLICT (session, id) DO UPDATE SET expires = excluded.expires,
+                learnt = excluded.learnt, crc = excluded.crc, blob = excluded.blob)""",
+    ),
+    "forgotten": _part(
+        "session bigint, id bytea",
+        """forgotten AS (DELETE FROM kept USING {rows}
+            WHERE kept.session = r.session AND kept.id = r.id AND {fits})""",
+    ),
+}
+NUMBERS = "SELECT nextval(pg_get_serial_sequence('sessions', 'id')) FROM generate_series(1, $1)"
+CREATE = """INSERT INTO sessions (id, t, stamp, t_crc, snapshot_t, crc, name, config)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+        $6::bigint[], $7::bytea[], $8::bytea[])
+    ON CONFLICT (name) DO NOTHING RETURNING id"""
+DELETE = """WITH gone AS (DELETE FROM sessions WHERE id = ANY($1::bigint[]) RETURNING id),
+    no_snapshot AS (DELETE FROM snapshots USING gone WHERE session = gone.id),
+    no_log AS (INSERT INTO discarded (session) SELECT id FROM gone),
+    no_producers AS (DELETE FROM producers USING gone WHERE session = gone.id)
+    DELETE FROM kept USING gone WHERE session = gone.id"""
+
+
+TIDY = """WITH one AS (
+        SELECT session FROM discarded ORDER BY session LIMIT 1 FOR UPDATE SKIP LOCKED
+    ), part AS MATERIALIZED (
+        SELECT session, t FROM log JOIN one USING (session) ORDER BY t LIMIT $1
+    ), gone AS (
+        DELETE FROM log USING part WHERE log.session = part.session AND log.t = part.t
+    ), done AS (
+        DELETE FROM discarded USING one
+        WHERE discarded.session = one.session AND (SELECT count(*) FROM part) < $1
+    )
+    SELECT count(*) FROM one"""
+
+
+async def run_statement(connection: Connection, rows: Mapping[str, Rows]) -> bool:
+    """Run the parts that have rows; whether all sessions were where they had to be."""
+    names = tuple(name for name, some in rows.items() if some)
+    columns = [column for name in names for column in zip(*rows[name], strict=True)]
+    return not names or bool(await connection.fetchval(_statement(names), *columns))
+
+
+@lru_cache
+def _statement(names: Sequence[str]) -> str:
+    parts, at = list[str](), 1
+    fits = "(SELECT yes FROM fits)" if "moves" in names else "true"
+    for name in names:
+        columns, sql = PARTS[name]
+        arrays = ", ".join(f"${at + i}::{kind}[]" for i, (_, kind) in enumerate(columns))
+        titles = ", ".join(title for title, _ in columns)
+        parts.append(sql.format(rows=f"unnest({arrays}) AS r({titles})", fits=fits))
+        at += len(columns)
+    return " ".join(["WITH", ", ".join(parts), "SELECT", fits])
+
+
+async def insert_sessions(connection: Connection, rows: Rows) -> set[int]:
+    """Make sessions; returns those whose names were free."""
+    return {row[0] for row in await connection.fetch(CREATE, *zip(*rows, strict=True))}
+
+
+async def reserve_ids(connection: Connection, count: int) -> list[Any]:
+    """So many numbers that no session ever had."""
+    return [row[0] for row in await connection.fetch(NUMBERS, count)]
