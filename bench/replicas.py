@@ -187,7 +187,7 @@ def section(found: Sequence[Figures]) -> Section:
 PROSE = f"""\
 {LINES} connections, one sample of ten features a request, each connection in a session of its own,
 on Postgres that syncs every commit. Clients, replicas and the database share the machine's cores,
-so the rates do not grow with replicas here; what a sample costs each of them does not depend on that.
+so the rates do not grow with replicas here; the cost of a sample does not depend on that.
 [docs/scale.md](../docs/scale.md) reckons with it."""
 
 

@@ -10,7 +10,7 @@ from llr_service.settings import Settings
 from llr_service.stores import postgres
 from llr_service.stores.integrity import SessionCheck
 from llr_service.stores.postgres.url import display_url
-from llr_service.stores.sqlite.check import check
+from llr_service.stores.sqlite.checks import check_all
 from llr_service.stores.store import (
     StoreError,
     StoreFull,
@@ -74,7 +74,7 @@ def _file(url: str) -> list[SessionCheck]:
     path = Path(url.removeprefix(SQLITE))
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
-    return check(path)
+    return check_all(path)
 
 
 def _database(url: str) -> list[SessionCheck]:

@@ -12,7 +12,7 @@ from llr_cli.cli import app as cli
 from llr_client import Client, errors
 from llr_service.app import App
 from llr_service.settings import Settings
-from llr_service.stores.sqlite.check import check
+from llr_service.stores.sqlite.checks import check_all
 from starlette.testclient import TestClient
 from support.flaky import Flaky, InProcess
 from support.numbered import DEMO, create, learn, replay, replayed, state
@@ -39,7 +39,7 @@ def test_a_restored_copy_is_the_store_as_it_was_and_a_producer_is_told(tmp_path:
         assert learn(client, 10, 11).json()["expected"] == 9  # as much as was acknowledged
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
     (tmp_path / "restored.db").write_bytes(copy.content)
-    assert [each.damage for each in check(tmp_path / "restored.db")] == [None]
+    assert [each.damage for each in check_all(tmp_path / "restored.db")] == [None]
     with opened(tmp_path / "restored.db") as client:
         assert state(client) == replay(5)
         gap = learn(client, 9, 10)

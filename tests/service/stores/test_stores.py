@@ -27,7 +27,7 @@ from llr_service.stores import ENGINES, open_store
 from llr_service.stores.integrity import SessionCheck
 from llr_service.stores.sqlite import SQLite, database, schema
 from llr_service.stores.sqlite import write as changes_of
-from llr_service.stores.sqlite.check import check
+from llr_service.stores.sqlite.checks import check_all
 from llr_service.stores.sqlite.connection import connect, run_all
 from llr_service.stores.store import (
     NOT_RETAINED,
@@ -400,7 +400,7 @@ def test_a_file_from_before_the_mark_was_indexed_finds_the_sessions_that_have_it
             )
     with closing(SQLite(path)) as store:
         assert [row.name for row in store.list_replays("", 9)] == ["a", "c"]
-    assert check(path) == [SessionCheck(name, None) for name in "abc"]
+    assert check_all(path) == [SessionCheck(name, None) for name in "abc"]
 
 
 def test_an_append_leaves_the_index_of_the_mark_alone(path: Path) -> None:
@@ -431,7 +431,7 @@ def test_a_long_log_goes_a_part_at_a_time_once_its_session_is_deleted(path: Path
         assert parts == 2
         assert len(known(store, "b").tail) == 1
     assert rows_of(path) == 1
-    assert [each for each in check(path) if each.damage] == []
+    assert [each for each in check_all(path) if each.damage] == []
 
 
 def test_a_log_of_large_entries_goes_by_its_bytes(path: Path) -> None:
@@ -553,7 +553,7 @@ def test_rows_that_do_not_fit_are_noticed_and_the_others_served(
     path: Path, whole: Dump, statement: str
 ) -> None:
     tampered(path, statement)
-    damaged = {each.name for each in check(path) if each.damage and each.name}
+    damaged = {each.name for each in check_all(path) if each.damage and each.name}
     assert damaged == {"s4"}
     store = SQLite(path)
     with pytest.raises(Damaged, match="s4"):
@@ -578,7 +578,7 @@ def test_what_a_log_had_to_keep_is_noticed_if_it_is_not_there(
     path: Path, whole: Dump, statement: str
 ) -> None:
     tampered(path, statement)
-    assert {each.name for each in check(path) if each.damage} == {"s4"}
+    assert {each.name for each in check_all(path) if each.damage} == {"s4"}
     with closing(SQLite(path)) as store:
         assert store.load("s4") == whole["s4"]
         with pytest.raises(Damaged, match=r"session number 5: its (log|rows)"):

@@ -21,9 +21,9 @@ def at(url: str) -> MultiWriter:
 def check(url: str) -> list[SessionCheck]:
     """Load every session of a database."""
     _need_driver()
-    from llr_service.stores.postgres import check as checking  # noqa: PLC0415
+    from llr_service.stores.postgres.checks import check_all  # noqa: PLC0415
 
-    return checking.check(url)
+    return check_all(url)
 
 
 def _need_driver() -> None:

@@ -19,7 +19,7 @@ PAGE = 2**20
 """Bytes of a log that are read at a time."""
 
 
-def check(path: str | Path) -> list[SessionCheck]:
+def check_all(path: str | Path) -> list[SessionCheck]:
     """Load every session there is a trace of in a file that nobody has open.
 
     Raises `StoreError` if the file cannot be opened at all.

@@ -24,7 +24,7 @@ STRAYS = """SELECT 'log' AS name, count(*) FROM log WHERE session NOT IN (SELECT
     UNION ALL SELECT 'kept', count(*) FROM kept WHERE session NOT IN (SELECT id FROM sessions)"""
 
 
-def check(url: str) -> list[SessionCheck]:
+def check_all(url: str) -> list[SessionCheck]:
     """Load every session of a database. Raises `StoreError` if it cannot be used at all."""
     with closing(Postgres(address(url)._replace(timeout=PATIENCE))) as store:
         names = [name.decode(errors="replace") for name in store.ask(_names)]
