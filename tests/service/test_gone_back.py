@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 import pytest
 from llr_service.app import App
 from llr_service.settings import Settings
-from llr_service.stores.store import Change, Conflict, CreateSession, DeleteSession, Version, StoredSession, Written
+from llr_service.stores.store import (
+    Change,
+    Conflict,
+    CreateSession,
+    DeleteSession,
+    StoredSession,
+    Version,
+    Written,
+)
 from starlette.testclient import TestClient
 from support.shared_memory import SharedMemory
 

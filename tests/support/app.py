@@ -9,7 +9,14 @@ from contextlib import asynccontextmanager
 import httpx
 from llr_service.app import App
 from llr_service.stores.memory import Memory
-from llr_service.stores.store import Change, Conflict, SessionSummary, StoredSession, StoreUnavailable, Written
+from llr_service.stores.store import (
+    Change,
+    Conflict,
+    SessionSummary,
+    StoredSession,
+    StoreUnavailable,
+    Written,
+)
 
 DEMO = "/v1/sessions/demo"
 SAMPLES = f"{DEMO}/samples"
