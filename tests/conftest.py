@@ -1,33 +1,41 @@
-"""What tests of the service share: an app on a store of its own, and a way to talk to it."""
+"""Plugins and fixtures of all tests; `support/kinds.py` says how tests get their markers."""
 
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from llr_service.app import App
-from llr_service.settings import Settings
-from starlette.testclient import TestClient
 
-# bench and scripts are not installed; last, so that it hides no other copy of what is
+if TYPE_CHECKING:
+    from llr_service.settings import Settings
+    from starlette.testclient import TestClient
+
+# bench and scripts are not installed; last, so that it hides no other copy of what is. Before any
+# import of llr: the folder tests/llr would be taken for it.
 sys.path.append(str(Path(__file__).parent.parent))
 
-pytest_plugins = ["support.missing_programs"]
+pytest_plugins = ["support.kinds", "support.missing_programs"]
 
 # what clients of tests call the service where there is no address to call it by
 os.environ["LLR_ALLOWED_HOSTS"] = "testserver,here"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> "Settings":
     """Settings of an app on an embedded store in a folder of its own."""
+    from llr_service.settings import Settings
+
     return Settings(store=f"sqlite:///{tmp_path / 'llr.db'}")
 
 
 @pytest.fixture
-def client(settings: Settings) -> Iterator[TestClient]:
+def client(settings: "Settings") -> "Iterator[TestClient]":
     """An HTTP client of a started app."""
+    from llr_service.app import App
+    from starlette.testclient import TestClient
+
     with TestClient(App(settings), raise_server_exceptions=False) as started:
         yield started
 
