@@ -20,13 +20,19 @@ COPY constraints.txt pyproject.toml README.md LICENSE ./
 COPY llr llr
 COPY service service
 COPY clients clients
+# Layers keep whole seconds only, and numba compiles again where a source has another date.
 RUN python -m venv /opt/llr \
-    && /opt/llr/bin/pip install --no-compile '.[postgres,connect]'
-RUN /opt/llr/bin/python -c "import llr; llr.prepare()"
+    && /opt/llr/bin/pip install --no-compile '.[postgres,connect]' \
+    && /opt/llr/bin/pip uninstall --yes pip setuptools \
+    && find /opt/llr -type f -exec touch --date=2000-01-01 {} +
+# outside of /src, whose modules are not the installed ones
+WORKDIR /opt/llr
+RUN /opt/llr/bin/python -c "import llr; llr.prepare()" \
+    && install -d -m 0750 /volumes/llr
 
 FROM base
 COPY --from=build /opt/llr /opt/llr
-RUN install -d -o 10001 -g 10001 -m 0750 /var/lib/llr
+COPY --from=build --chown=10001:10001 /volumes/ /var/lib/
 ENV LLR_HOST=0.0.0.0 \
     LLR_PORT=8080 \
     LLR_STORE=sqlite:////var/lib/llr/llr.db

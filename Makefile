@@ -13,7 +13,7 @@ INSTALL ?= yes
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-fast check serve fresh dist torture model bench regret rehearse clean
+.PHONY: demo test test-fast check serve fresh dist torture model bench regret image image-test clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -52,9 +52,15 @@ torture: .venv/dev
 model: .venv/dev
 	PYTHONPATH=tests $(BIN)/python -m support.protocol
 
-# the Dockerfile's instructions in a scratch folder, where there is no engine to build it
-rehearse: .venv/dev
-	PYTHONPATH=tests $(BIN)/python -m support.rehearsal
+# the image of the Dockerfile, without an engine; as root (docs/deploy.md)
+image: .venv/dev
+	$(BIN)/python scripts/system_programs.py --image
+	timeout 1200 scripts/image.sh
+
+# and run as docker-compose.yml says: fed, stopped, started again
+image-test: .venv/dev
+	$(BIN)/python scripts/system_programs.py --image
+	timeout 1500 scripts/image.sh $(BIN)/python scripts/run_image.py
 
 # beside what people would use instead, half an hour, to bench/RESULTS.md: BENCH=--quick in five minutes
 bench: .venv/bench
@@ -68,7 +74,7 @@ regret: .venv/run
 	$(BIN)/python bench/regret.py $(REGRET)
 
 clean:
-	rm -rf .venv build dist *.egg-info clients/build clients/*.egg-info
+	rm -rf .venv .image build dist *.egg-info clients/build clients/*.egg-info
 
 # Each mark is as old as the last installation; it is made again when what it depends on changes.
 .venv/bin/pip:

@@ -2,6 +2,7 @@
 
     python scripts/system_programs.py             install what is missing
     python scripts/system_programs.py --list      show what is here and what is missing
+    python scripts/system_programs.py --image     install what `make image` needs
     python scripts/system_programs.py --venv      install what `python -m venv` needs
 
 No server starts, now or at the next boot: packages that are servers are installed with their
@@ -63,6 +64,15 @@ PROGRAMS = (
     Program("javac", ("default-jdk-headless",), "the Java client"),
     Program("node", ("nodejs",), "the JavaScript client"),
     Program("go", ("golang-go",), "the Go client"),
+)
+IMAGE_PROGRAMS = (
+    Program("buildah", ("buildah",), "the image, built"),
+    Program("crun", ("crun",), "the image, run"),
+    Program(
+        "debootstrap",
+        ("debootstrap", "debian-archive-keyring"),
+        "its base image, where no registry of images can be reached",
+    ),
 )
 
 
@@ -227,19 +237,21 @@ def main() -> int:
     """Do what the command line asks."""
     parser = argparse.ArgumentParser(description="Install the system programs that the tests run.")
     parser.add_argument("--list", action="store_true", help="install nothing, list all")
+    parser.add_argument("--image", action="store_true", help="what `make image` needs instead")
     parser.add_argument("--venv", action="store_true", help="install what `python -m venv` needs")
     asked = parser.parse_args()
     if asked.venv:
         return install_venv()
+    programs = IMAGE_PROGRAMS if asked.image else PROGRAMS
     if asked.list:
-        for program in PROGRAMS:
+        for program in programs:
             sys.stdout.write(f"{program.name:13} {find(program.name) or '-':35} {program.tests}\n")
         return 0
-    before = missing()
+    before = missing(programs)
     if before:
         sys.stderr.write(f"installing {', '.join(program.name for program in before)}\n")
         install(before)
-    left = missing()
+    left = missing(programs)
     if left:
         sys.stderr.write(f"still missing: {report(left)}\n")
     return 0

@@ -3,12 +3,10 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
-
-VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 class Instruction(NamedTuple):
@@ -60,11 +58,6 @@ def stages(text: str) -> list[Stage]:
         else:
             found[-1].instructions.append(instruction)
     return found
-
-
-def expanded(text: str, variables: Mapping[str, str]) -> str:
-    """A text with its $VARIABLES filled in; unknown ones are empty."""
-    return VARIABLE.sub(lambda match: variables.get(match[1] or match[2], ""), text)
 
 
 def assignments(instruction: Instruction) -> dict[str, str]:
