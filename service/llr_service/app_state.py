@@ -33,6 +33,7 @@ class AppState:
         clock: what tells the seconds since 1970.
         hub: the sessions; there once the app has started.
         streams: open event streams and WebSockets.
+        backing_up: whether a backup is being made or sent.
         bodies: bytes of the bodies being worked on.
         readers: those who wait for more of a streamed body.
         draining: whether the service was told to stop.
@@ -43,6 +44,7 @@ class AppState:
     clock: Callable[[], float] = time.time
     hub: Hub | None = None
     streams: int = 0
+    backing_up: bool = False
     bodies: int = 0
     readers: set["asyncio.Future[Any]"] = field(default_factory=set)
     draining: bool = False

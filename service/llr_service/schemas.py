@@ -129,6 +129,7 @@ class SessionState(Numbers):
     eta_status: EtaStatus
     champion: str | None = Field(None, description="Its name as a shadow, null if it was none.")
     former: str | None = Field(None, description="The shadow that was the champion before it.")
+    version: int = Field(0, description="How often shadows were added, removed or promoted.")
     shadows: dict[str, ShadowNumbers] = Field(description="Other algorithms on the same samples.")
     drift: Drift | None = Field(description="Null if nobody looks out for it.")
     features: Features | None = Field(None, description="Null where features have no names.")

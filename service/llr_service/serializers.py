@@ -68,6 +68,7 @@ def session_state(session: Session, theta: Shown | None = everything) -> dict[st
         "features": team and names(team.champion),
         "champion": team and team.name,
         "former": team and team.former,
+        "version": team.version if team else 0,
         "shadows": shadows(team) if team else {},
         "drift": drift(team) if config.drift else None,
         "kept": session.shelf.waiting,

@@ -8,7 +8,6 @@ a WebSocket to anywhere, without asking as it does for requests.
 import logging
 import re
 import time
-from urllib.parse import urlsplit
 
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
@@ -16,14 +15,13 @@ from starlette.types import Receive, Scope, Send
 from llr_service import logs
 from llr_service.app_state import AppState
 from llr_service.http.auth import authenticate, require
-from llr_service.http.hosts import Hosts
+from llr_service.http.hosts import Hosts, check_origin
 from llr_service.http.middleware import WS, required_role
 from llr_service.http.responses import Header
 from llr_service.http.tenants import confine
 from llr_service.problems import MEDIA_TYPE, Problem
 from llr_service.routes.stream import WebSocketEndpoint
 from llr_service.sessions.config import NAME
-from llr_service.settings import Settings
 
 log = logging.getLogger("llr_service")
 
@@ -61,7 +59,7 @@ class WebSocketHandshake:
         """The session that may be streamed to. Raises the problem if not."""
         found, settings = STREAM.fullmatch(scope["path"]), self._settings
         self._hosts.check(scope["path"], scope["headers"])
-        _check_origin(dict(scope["headers"]), settings)
+        check_origin(dict(scope["headers"]), settings)
         if settings.api_keys:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
@@ -82,15 +80,6 @@ class WebSocketHandshake:
         )
         about = {"method": WS, "path": scope["path"], "status": status, "ms": seconds * 1e3}
         log.debug("websocket", extra=about | told)
-
-
-def _check_origin(headers: dict[bytes, bytes], settings: Settings) -> None:
-    """Refuse pages of elsewhere; programs send no origin."""
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin or {"*", origin} & set(settings.cors_origins):
-        return
-    if urlsplit(origin).netloc != headers.get(b"host", b"").decode("latin-1"):
-        raise Problem("forbidden", "pages of this origin may not: see the setting cors_origins")
 
 
 async def _refuse(problem: Problem, own: Header, scope: Scope, send: Send) -> None:

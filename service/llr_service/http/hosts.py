@@ -6,6 +6,7 @@ A page may let its own name point to this machine and then ask the service as if
 
 import re
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from llr_service.problems import Problem
 from llr_service.settings import Settings, is_loopback
@@ -52,6 +53,18 @@ class Hosts:
         if served and len(self._good) < _MOST:
             self._good.add(host)
         return served
+
+
+def check_origin(headers: dict[bytes, bytes], settings: Settings) -> None:
+    """Refuse web pages of another origin; programs send neither of the two headers."""
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if {"*", origin} & set(settings.cors_origins):
+        return
+    foreign = headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+    if origin and urlsplit(origin).netloc != headers.get(b"host", b"").decode("latin-1"):
+        foreign = True
+    if foreign:
+        raise Problem("forbidden", "pages of this origin may not: see the setting cors_origins")
 
 
 def name_of(host: bytes) -> str:

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.datastructures import Headers
 from websockets.frames import Frame
-from websockets.http11 import Response
+from websockets.http11 import Request, Response
 
 from llr_service.problems import MEDIA_TYPE, Problem
 
@@ -35,6 +35,20 @@ class Socket(WebSocketsSansIOProtocol):
         super().data_received(data)
         if not self.handshake_initiated:
             self._refuse(Problem("malformed", "this head opens no WebSocket: is it too long?"))
+
+    def handle_connect(self, event: Request) -> None:
+        """Open the WebSocket, or answer what is wrong with its head as a problem."""
+        if self.conn.accept(event).status_code == 101:
+            super().handle_connect(event)
+            return
+        self.handshake_initiated = self.handshake_complete = self.close_sent = True
+        detail = str(self.conn.handshake_exc or "this head opens no WebSocket")
+        self._refuse(Problem("malformed", detail, headers={"Sec-WebSocket-Version": "13"}))
+
+    def send_500_response(self) -> None:
+        """Answer for an app that failed before the WebSocket was open."""
+        if self.initial_response is None and not self.handshake_complete:
+            self._refuse(Problem("internal", "the failure was logged"))
 
     def handle_cont(self, event: Frame) -> None:
         """Another part of a message. Parts cost their bytes only, however small they are."""
@@ -77,6 +91,7 @@ class Socket(WebSocketsSansIOProtocol):
     def _refuse(self, problem: Problem) -> None:
         body = to_json(problem.body())
         own = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
-        response = Response(problem.kind.status, problem.kind.title, Headers(own), body)
+        headers = Headers(problem.headers | own)
+        response = Response(problem.kind.status, problem.kind.title, headers, body)
         self.transport.write(response.serialize())
         self.transport.close()

@@ -18,6 +18,8 @@ from llr_service.sessions.team import since
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 SHOWN = 8
+MAX_COORDINATES = 100
+"""Most coordinates of theta in one answer, which has up to 1000 points."""
 
 
 @router.get("/{name}/history", response_model=Past, operation_id="getHistory")
@@ -37,6 +39,9 @@ async def history(
     past = team.history
     names, width = past.names, past.theta.shape[1]
     coordinates = _coordinates(theta, width) if names is None else _places(theta, names)
+    if len(coordinates) > MAX_COORDINATES:
+        detail = f"at most {MAX_COORDINATES} coordinates in one answer"
+        raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
     rows = _thinned(len(past.t), points)
     beside = {
         name: since(shadow.start, shadow.learner.history) for name, shadow in team.shadows.items()
@@ -104,4 +109,4 @@ def _coordinates(asked: str | None, width: int) -> list[int]:
     if not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
         detail = f"whole numbers from 0 to {width - 1}, separated by commas"
         raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
-    return [int(word) for word in words]
+    return [*dict.fromkeys(map(int, words))]

@@ -1,19 +1,25 @@
 """What a request to learn asks for beside its samples, in its query and its headers."""
 
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import parse_qsl
 
+from fastapi import Header
+
 from llr_service.problems import Problem
-from llr_service.sessions.batch import Ticket
+from llr_service.sessions.batch import Expected, Ticket
 from llr_service.sessions.producers import MOST_SAMPLES, PRODUCER
+
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", description='`"<t>"` or `"<t>.<version>"`: 412 elsewhere.')
+]
 
 
 class LearnParams(NamedTuple):
     """What the query and the headers of a request ask for."""
 
     ticket: Ticket | None = None
-    if_match: int | None = None
+    if_match: Expected | None = None
     theta: bool = True
     predictions: bool = False
     admitted: bool = False
@@ -27,7 +33,7 @@ def learn_params(query: bytes, headers: dict[bytes, bytes]) -> LearnParams:
     given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
     return LearnParams(
         _ticket(given),
-        _matched(match) if match is not None else None,
+        expected(match),
         _truth(given, "theta", True),
         _truth(given, "predictions", False),
     )
@@ -78,13 +84,23 @@ def number(seq: str) -> int:
     return int(seq)
 
 
-def _matched(value: bytes) -> int | None:
-    if value.strip() == b"*":
+def expected(value: bytes | None) -> Expected | None:
+    """Where an `If-Match` expects the session to be; None for anywhere.
+
+    >>> expected(b'"12"'), expected(b'"12.3"'), expected(b"*")
+    (Expected(t=12, version=None), Expected(t=12, version=3), None)
+    """
+    if value is None or value.strip() == b"*":
         return None
-    found = re.fullmatch(rb'\s*"(\d{1,16})"\s*', value)
+    found = re.fullmatch(rb'\s*"(\d{1,16})(?:\.(\d{1,16}))?"\s*', value)
     if not found:
-        raise _wrong("If-Match", 'write If-Match: "<t>"')
-    return int(found[1])
+        raise _wrong("If-Match", 'write If-Match: "<t>" or If-Match: "<t>.<version>"')
+    return Expected(int(found[1]), int(found[2]) if found[2] else None)
+
+
+def expected_header(value: str | None) -> Expected | None:
+    """The same, of a header as FastAPI has it."""
+    return expected(None if value is None else value.encode("latin-1", "replace"))
 
 
 def _truth(given: dict[str, str], name: str, default: bool) -> bool:

@@ -8,9 +8,10 @@ from pydantic_core import from_json
 
 from llr_service import serializers
 from llr_service.app_state import AppStateDep, Caller, Name, Named
+from llr_service.routes.params import IfMatch, expected_header
 from llr_service.schemas import ProducerState, SessionPage, SessionState
 from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.present import as_listed, settled
+from llr_service.sessions.present import as_listed, fresh, settled
 from llr_service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -82,6 +83,10 @@ async def state(
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")
-async def delete(name: Name, here: AppStateDep) -> None:
+async def delete(name: Name, here: AppStateDep, if_match: IfMatch = None) -> None:
     """Delete a session and all that is kept of it."""
-    await here.sessions.delete(name)
+    where = expected_header(if_match)
+    if where is not None:
+        # learning runs ahead of the store, and might be undone
+        await settled(here.sessions, await fresh(here.sessions, name))
+    await here.sessions.delete(name, where)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Response
 
 from llr_service import serializers
 from llr_service.app_state import AppStateDep, Named
+from llr_service.routes.params import IfMatch, expected_header
 from llr_service.schemas import Promote, SessionState
 from llr_service.sessions import reshaping
 from llr_service.sessions.actor import Session
@@ -24,27 +25,40 @@ Shadow = Annotated[str, Path(pattern=f"^{SHADOW}$", description="The shadow's na
     "/{name}/shadows/{shadow}",
     status_code=201,
     response_model=SessionState,
+    responses={200: {"model": SessionState, "description": "The shadow is there already."}},
     operation_id="addShadow",
 )
 async def add(
-    session: Named, shadow: Shadow, config: ShadowConfig, here: AppStateDep, response: Response
+    session: Named,
+    shadow: Shadow,
+    config: ShadowConfig,
+    here: AppStateDep,
+    response: Response,
+    if_match: IfMatch = None,
 ) -> Any:
     """Add a shadow, from the next sample on. 201 if it is new, 200 if it is there already."""
-    done = await _reshaped(here, session, partial(reshaping.add, shadow, config), shadow)
+    work = partial(reshaping.add, shadow, config, expected_header(if_match))
+    done = await _reshaped(here, session, work, shadow)
     response.status_code = 201 if done.changed else 200
     return serializers.session_state(done.session)
 
 
 @router.delete("/{name}/shadows/{shadow}", status_code=204, operation_id="removeShadow")
-async def remove(session: Named, shadow: Shadow, here: AppStateDep) -> None:
+async def remove(
+    session: Named, shadow: Shadow, here: AppStateDep, if_match: IfMatch = None
+) -> None:
     """Remove a shadow and what it has learnt."""
-    await _reshaped(here, session, partial(reshaping.remove, shadow), shadow)
+    work = partial(reshaping.remove, shadow, expected_header(if_match))
+    await _reshaped(here, session, work, shadow)
 
 
 @router.post("/{name}/promote", response_model=SessionState, operation_id="promoteShadow")
-async def promote(session: Named, wanted: Promote, here: AppStateDep) -> Any:
+async def promote(
+    session: Named, wanted: Promote, here: AppStateDep, if_match: IfMatch = None
+) -> Any:
     """Make a shadow the champion, and the champion a shadow; twice is the same as once."""
-    done = await _reshaped(here, session, partial(reshaping.promote, wanted.name), wanted.name)
+    work = partial(reshaping.promote, wanted.name, expected_header(if_match))
+    done = await _reshaped(here, session, work, wanted.name)
     return serializers.session_state(done.session)
 
 

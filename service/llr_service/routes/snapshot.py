@@ -47,7 +47,7 @@ async def back(name: Name, snapshot: Snapshot, here: AppStateDep) -> Any:
         if not PRODUCER.fullmatch(producer) or not 0 <= seq < MOST_SAMPLES:
             raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
     if snapshot.state is None:
-        session, _ = await here.sessions.create(name, snapshot.config)
+        session = await here.sessions.restore(name, snapshot.config, None, snapshot.producers)
         return serializers.session_state(session)
     try:
         team = from_plain(snapshot.state, snapshot.team, snapshot.config.drift)

@@ -15,7 +15,7 @@ from llr import Outcome, SampleError
 from llr_service.codec import Samples
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
-from llr_service.sessions.batch import Find, Fresh, Learnt, Pending, Ticket
+from llr_service.sessions.batch import Expected, Find, Fresh, Learnt, Pending, Ticket
 from llr_service.sessions.committer import Receipt
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.journal import Journal
@@ -130,7 +130,7 @@ class Session:
         self,
         samples: Samples,
         ticket: Ticket | None = None,
-        if_match: int | None = None,
+        if_match: Expected | None = None,
         predictions: bool = False,
     ) -> Learnt:
         """Learn from a batch, whole or not at all; returns when it is durable."""
@@ -140,7 +140,7 @@ class Session:
         self,
         samples: Samples,
         ticket: Ticket | None = None,
-        if_match: int | None = None,
+        if_match: Expected | None = None,
         predictions: bool = False,
         admitted: bool = False,
     ) -> Pending:
@@ -200,12 +200,20 @@ class Session:
         commit.then(partial(self._committed, team))
         return commit
 
-    def check(self, if_match: int | None = None) -> None:
+    def check(self, if_match: Expected | None = None) -> None:
         """Refuse to go on if this copy was dropped, or is not where it is expected to be."""
         if self.gone:
             raise Moved
-        if if_match is not None and if_match != (at := self._at):
-            raise Problem("state-changed", f"the session is at t = {at}, not {if_match}", t=at)
+        if if_match is None:
+            return
+        at, version = self._at, self._team.version if self._team else 0
+        if if_match.t != at:
+            detail = f"the session is at t = {at}, not {if_match.t}"
+        elif if_match.version not in (None, version):
+            detail = f"the ensemble is at version {version}, not {if_match.version}"
+        else:
+            return
+        raise Problem("state-changed", detail, t=at, version=version)
 
     def drop(self) -> None:
         """This copy is no longer the session; those who watch are told."""
@@ -278,12 +286,15 @@ class Session:
         return Learnt(ahead, n, False, outcome.predictions, names, theta), commit
 
     def _fresh(
-        self, samples: Samples, ticket: Ticket | None, if_match: int | None
+        self, samples: Samples, ticket: Ticket | None, if_match: Expected | None
     ) -> Fresh | Pending:
         """The samples that were not learnt before."""
-        self.check(if_match)
+        self.check()
         most = self.settings.max_producers
         fresh = new_of(samples, ticket, self.producers, most)
+        if fresh is None and samples.n:
+            return self.nothing_new(samples.n, samples.names)  # a retry, wherever the session is
+        self.check(if_match)
         return fresh or self.nothing_new(samples.n, samples.names)
 
     def _committed(self, team: Team | None, outcome: Any) -> None:

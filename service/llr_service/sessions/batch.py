@@ -16,6 +16,13 @@ class Ticket(NamedTuple):
     seq: int
 
 
+class Expected(NamedTuple):
+    """Where a request expects a session to be: its t, and its ensemble version if that matters."""
+
+    t: int
+    version: int | None = None
+
+
 class Fresh(NamedTuple):
     """Samples that were not learnt before, and what is stored along with them.
 

@@ -15,7 +15,7 @@ from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt, Pending
 from llr_service.sessions.hub import Hub
-from llr_service.sessions.present import outdated, pause, stored, upon
+from llr_service.sessions.present import again, outdated, pause, stored, upon
 from llr_service.sessions.seat import Seat
 from llr_service.sessions.waiting import TRIES, Moved
 
@@ -94,8 +94,7 @@ class Course:
             while self._open:
                 self._all_done.clear()
                 await self._all_done.wait()
-            name = self.session.name
-            self._seat.move(self._hub.at_hand(name) or await self._hub.get(name))
+            self._seat.move(await again(self._hub, self.session))
         return self.session
 
     def _done(self) -> None:

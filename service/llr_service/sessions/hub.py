@@ -14,6 +14,7 @@ from llr_service.metrics import Metrics
 from llr_service.problems import Problem
 from llr_service.sessions import late
 from llr_service.sessions.actor import Session
+from llr_service.sessions.batch import Expected
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.journal import Journal, new_version
 from llr_service.sessions.loading import damaged, not_found, rebuild
@@ -145,9 +146,10 @@ class Hub:
         stored = StoredSession(written.session, body, t, packed, t, (), producers, version=version)
         return self._keep(name, stored, team)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: str, if_match: Expected | None = None) -> None:
         """Delete a session. Raises `session-not-found`."""
         session = await self._there(name)
+        session.check(if_match)
         deleted = self.storage.committer.commit(DeleteSession(session.id))
         written = await told(deleted.wait())
         self._drop(session)

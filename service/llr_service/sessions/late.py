@@ -14,7 +14,7 @@ import numpy as np
 from llr_service.codec import Labels
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
-from llr_service.sessions.batch import Fresh, Learnt
+from llr_service.sessions.batch import Expected, Fresh, Learnt
 from llr_service.sessions.kept_rows import samples_of, width_of
 from llr_service.sessions.matching import first_labels, new_rows, width_wanted
 from llr_service.sessions.moments import Moment
@@ -48,7 +48,7 @@ async def keep(ids: Sequence[str], rows: Sequence[bytes], t: int, session: Sessi
 
 
 async def label(
-    labels: Labels, if_match: int | None, predictions: bool, session: Session
+    labels: Labels, if_match: Expected | None, predictions: bool, session: Session
 ) -> Learnt:
     """Learn from what is kept under ids, whole or not at all; returns when it is durable."""
     now = session.now()

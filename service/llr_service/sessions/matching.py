@@ -7,7 +7,7 @@ from llr_service.codec import Labels
 from llr_service.codec.samples import NAMED
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
-from llr_service.sessions.batch import Fresh, Pending
+from llr_service.sessions.batch import Expected, Fresh, Pending
 from llr_service.sessions.kept_rows import samples_of, width_of
 from llr_service.sessions.moments import Moment, learnt, waiting
 from llr_service.sessions.shelf import cost, holds
@@ -47,10 +47,10 @@ def new_rows(
 
 
 def first_labels(
-    session: Session, labels: Labels, if_match: int | None, now: int
+    session: Session, labels: Labels, if_match: Expected | None, now: int
 ) -> Fresh | Pending:
     """The samples whose labels came for the first time. A Problem if an id is not known."""
-    session.check(if_match)
+    session.check()
     fresh, unknown, found = dict[str, int](), list[int](), list[bytes]()
     for place, name in enumerate(labels.ids):
         kept = session.shelf.get(name)
@@ -63,6 +63,7 @@ def first_labels(
         raise _not_found(session, labels, unknown)
     if not found:
         return session.nothing_new(labels.y.size)
+    session.check(if_match)
     places = list(fresh.values())
     _check_found(session, labels, found, places)
     kept_on = _learnt(session, [*fresh], now)

@@ -44,6 +44,7 @@ class _Beside(BaseModel):
     name: ShadowName | None
     former: ShadowName | None
     drift: list[float] | None
+    changes: Time = 0
     shadows: Annotated[dict[ShadowName, _Place], Field(max_length=SHADOWS)]
 
 
@@ -101,7 +102,8 @@ def from_plain(state: Any, beside: Any, drift: bool) -> Team:
 
 
 def _alone(team: Team) -> bool:
-    return not (team.shadows or team.drift or team.start or team.name or team.former)
+    changed = team.start or team.name or team.former or team.version
+    return not (team.shadows or team.drift or changed)
 
 
 def _beside(team: Team) -> _Beside:
@@ -110,6 +112,7 @@ def _beside(team: Team) -> _Beside:
         name=team.name,
         former=team.former,
         drift=team.drift.to_plain() if team.drift else None,
+        changes=team.version,
         shadows={
             name: _Place(
                 start=one.start,
@@ -131,7 +134,8 @@ def _team(members: Any, learners: list[kinds.AnyLearner]) -> Team:
         for (name, at), learner in zip(beside.shadows.items(), others, strict=True)
     }
     drift = None if beside.drift is None else Drift.from_plain(beside.drift)
-    team = Team(champion, beside.start, shadows, drift, beside.name, beside.former)
+    own = (beside.name, beside.former, beside.changes)
+    team = Team(champion, beside.start, shadows, drift, *own)
     _check(team)
     return team
 

@@ -17,6 +17,7 @@ from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
 from llr_service.sessions.hub import Hub
+from llr_service.sessions.loading import not_found
 from llr_service.sessions.waiting import TRIES, Moved
 from llr_service.stores.store import SessionSummary
 
@@ -38,6 +39,14 @@ async def fresh(hub: Hub, name: str) -> Session:
             return session
         await pause(attempt)
     raise Moved
+
+
+async def again(hub: Hub, session: Session) -> Session:
+    """The copy in memory that has taken the place of this one; 404 if its name went to another."""
+    present = hub.at_hand(session.name) or await hub.get(session.name)
+    if present.id != session.id:
+        raise not_found(session.name)
+    return present
 
 
 async def as_listed(hub: Hub, row: SessionSummary) -> Session | None:
@@ -70,7 +79,7 @@ async def upon(hub: Hub, session: Session, work: Work[R], proven: Callable[[R], 
     """
     for attempt in range(TRIES):
         if session.gone:
-            session = hub.at_hand(session.name) or await hub.get(session.name)
+            session = await again(hub, session)
         try:
             found = await work(session)
             if proven(found) or not await hub.stale(session):

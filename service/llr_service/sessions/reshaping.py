@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
+from llr_service.sessions.batch import Expected
 from llr_service.sessions.config import ShadowConfig
 from llr_service.sessions.roster import added, config_now, promoted, removed
 from llr_service.sessions.team import Team
@@ -18,7 +19,9 @@ class Reshaped(NamedTuple):
     changed: bool
 
 
-async def add(name: str, shadow: ShadowConfig, session: Session) -> Reshaped:
+async def add(
+    name: str, shadow: ShadowConfig, if_match: Expected | None, session: Session
+) -> Reshaped:
     """Add a shadow. A Problem if there is another one of that name."""
 
     def with_it(team: Team) -> Team | None:
@@ -31,17 +34,21 @@ async def add(name: str, shadow: ShadowConfig, session: Session) -> Reshaped:
         session.config.check_shadow(shadow, session.settings.max_dim, team.dim)
         return added(team, name, session.config, shadow)
 
-    return await _reshape(session, with_it)
+    return await _reshape(session, with_it, if_match)
 
 
-async def remove(name: str, session: Session) -> Reshaped:
+async def remove(name: str, if_match: Expected | None, session: Session) -> Reshaped:
     """Remove a shadow. A Problem if there is none of that name."""
-    return await _reshape(session, lambda team: removed(team, name))
+    return await _reshape(session, lambda team: removed(team, name), if_match)
 
 
-async def promote(name: str, session: Session) -> Reshaped:
+async def promote(name: str, if_match: Expected | None, session: Session) -> Reshaped:
     """Make a shadow the champion unless it is. A Problem if there is no such shadow."""
-    return await _reshape(session, lambda team: None if team.name == name else promoted(team, name))
+
+    def with_it(team: Team) -> Team | None:
+        return None if team.name == name else promoted(team, name)
+
+    return await _reshape(session, with_it, if_match)
 
 
 def stored(reshaped: Reshaped) -> bool:
@@ -49,8 +56,13 @@ def stored(reshaped: Reshaped) -> bool:
     return reshaped.changed
 
 
-async def _reshape(session: Session, change: Callable[[Team], Team | None]) -> Reshaped:
-    """Change a team, None for no change; returns when it is durable."""
+async def _reshape(
+    session: Session, change: Callable[[Team], Team | None], if_match: Expected | None
+) -> Reshaped:
+    """Change a team, None for no change; returns when it is durable.
+
+    What changes nothing is a retry: it succeeds wherever the session is.
+    """
     with session.turns.attended():
         async with session.turns.line():
             session.check()
@@ -58,6 +70,9 @@ async def _reshape(session: Session, change: Callable[[Team], Team | None]) -> R
                 detail = "the first sample has to tell dim: send it before, or create with shadows"
                 raise Problem("invalid", detail)
             changed = change(session.ahead)
+            if changed is not None:
+                session.check(if_match)
+                changed.version = session.ahead.version + 1
             commit = session.journal.last if changed is None else session.renew(changed)
         if commit is not None:
             await durable(commit)

@@ -22,6 +22,7 @@ class Team:
         drift: whether the champion's loss rises; None if nobody looks.
         name: under which the champion was a shadow, None if it never was.
         former: under which the champion before it is a shadow since, None if there was none.
+        version: how often shadows were added, removed or promoted.
 
     >>> from llr import Learner
     >>> rival = Shadow(Learner("gaussian", algorithm="sg"))
@@ -36,6 +37,7 @@ class Team:
     drift: Drift | None = None
     name: str | None = None
     former: str | None = None
+    version: int = 0
 
     @property
     def t(self) -> int:
@@ -78,6 +80,7 @@ class Team:
             self.drift.view() if self.drift else None,
             self.name,
             self.former,
+            self.version,
         )
 
     def copy(self) -> "Team":
