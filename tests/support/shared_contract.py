@@ -1,4 +1,7 @@
-"""What a store promises that several processes share, as functions that take an empty one."""
+"""The consistency rule as promises of a store: functions that take an empty one.
+
+`VERSIONED` holds for every engine, `SHARED` for those that several processes share.
+"""
 
 from collections.abc import Callable
 
@@ -9,6 +12,7 @@ from llr_service.stores.store import (
     DeleteSession,
     MultiWriter,
     PendingExample,
+    Store,
     UpdatePending,
     Version,
     VersionCheck,
@@ -21,14 +25,14 @@ from support.stores_contract import kinds, known
 X = PendingExample(5, False, b"x")
 
 
-def started(store: MultiWriter, name: str = "a") -> int:
-    """The number of a new session, whose stamp is 1."""
+def started(store: Store, name: str = "a") -> int:
+    """The number of a new session, whose version is 1."""
     [made] = store.write([CreateSession(name, b"{}", version=1)])
     assert isinstance(made, Written)
     return made.session
 
 
-def the_stamp_of_the_last_change_is_known(store: MultiWriter) -> None:
+def the_version_of_the_last_change_is_known(store: Store) -> None:
     a = started(store)
     assert (known(store, "a").version, store.list("", 9)[0].version) == (1, 1)
     changes: list[Change] = [
@@ -39,11 +43,10 @@ def the_stamp_of_the_last_change_is_known(store: MultiWriter) -> None:
     for change in changes:
         assert kinds(store.write([change])) == "W"
         version = change.check.new  # type: ignore[union-attr]
-        assert store.versions(["a", "b"]) == {"a": Version(a, version)}
         assert (known(store, "a").version, store.list("", 9)[0].version) == (version, version)
 
 
-def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: MultiWriter) -> None:
+def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: Store) -> None:
     a = started(store)
     for change in (
         AppendSamples(a, 0, 1, b"x", ("p", 1), check=VersionCheck(7, 8)),
@@ -57,7 +60,7 @@ def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: MultiWriter)
     assert (stored.t, stored.version, stored.producers, stored.pending) == (0, 1, {}, {})
 
 
-def what_follows_a_conflict_is_one_even_if_t_fits(store: MultiWriter) -> None:
+def what_follows_a_conflict_is_one_even_if_t_fits(store: Store) -> None:
     a = started(store)
     store.write([AppendSamples(a, 0, 1, b"other", check=VersionCheck(1, 50))])
     stale: list[Change] = [
@@ -71,7 +74,7 @@ def what_follows_a_conflict_is_one_even_if_t_fits(store: MultiWriter) -> None:
     assert [entry.blob for entry in known(store, "a").tail] == [b"other"]
 
 
-def changes_of_one_group_follow_each_other(store: MultiWriter) -> None:
+def changes_of_one_group_follow_each_other(store: Store) -> None:
     a, b = started(store), started(store, "b")
     group: list[Change] = [
         AppendSamples(a, 0, 1, b"x", ("p", 1), check=VersionCheck(1, 2)),
@@ -85,23 +88,48 @@ def changes_of_one_group_follow_each_other(store: MultiWriter) -> None:
     stored = known(store, "a")
     assert (stored.t, stored.version, stored.snapshot) == (3, 5, b"state")
     assert (stored.producers, stored.pending) == ({"p": 2}, {"j": X})
-    assert store.versions(["a", "b"]) == {"a": Version(a, 5), "b": Version(b, 7)}
+    assert (known(store, "b").t, known(store, "b").version) == (2, 7)
 
 
-def who_takes_the_name_of_a_deleted_session_is_told_from_it(store: MultiWriter) -> None:
+def what_waits_for_a_label_is_refused_after_a_failed_change(store: Store) -> None:
+    a = started(store)
+    lost: Change = UpdatePending(a, 0, (("i", X),), VersionCheck(1, 2))
+    following: list[Change] = [
+        AppendSamples(a, 0, 1, b"x", check=VersionCheck(2, 3)),
+        WriteSnapshot(a, 1, 0, b"promoted", check=VersionCheck(3, 4)),
+        UpdatePending(a, 1, (("j", X),), VersionCheck(4, 5)),
+    ]
+    assert kinds(store.write(following)) == "CCC"
+    assert (known(store, "a").t, known(store, "a").pending) == (0, {})
+    assert kinds(store.write([lost, *following])) == "WWWW"
+    assert (known(store, "a").snapshot, [*known(store, "a").pending]) == (b"promoted", ["i", "j"])
+
+
+def a_change_of_a_deleted_session_is_a_conflict_for_its_successor(store: Store) -> None:
     old = started(store)
     assert kinds(store.write([DeleteSession(old)])) == "W"
+    new = started(store)
+    assert new != old
+    assert kinds(store.write([AppendSamples(old, 0, 1, b"x", check=VersionCheck(1, 2))])) == "C"
+    assert known(store, "a").t == 0
+
+
+def versions_are_looked_up_by_name(store: MultiWriter) -> None:
+    old, b = started(store), started(store, "b")
+    store.write([UpdatePending(b, 0, (("i", X),), VersionCheck(1, 7))])
+    assert store.versions(["a", "b", "c"]) == {"a": Version(old, 1), "b": Version(b, 7)}
+    store.write([DeleteSession(old)])
     assert store.versions(["a"]) == {}
     new = started(store)
     assert store.versions(["a"]) == {"a": Version(new, 1)}
-    assert new != old
-    assert kinds(store.write([AppendSamples(old, 0, 1, b"x", check=VersionCheck(1, 2))])) == "C"
 
 
-SHARED: tuple[Callable[[MultiWriter], None], ...] = (
-    the_stamp_of_the_last_change_is_known,
+VERSIONED: tuple[Callable[[Store], None], ...] = (
+    the_version_of_the_last_change_is_known,
     a_change_that_does_not_follow_the_last_one_is_a_conflict,
     what_follows_a_conflict_is_one_even_if_t_fits,
     changes_of_one_group_follow_each_other,
-    who_takes_the_name_of_a_deleted_session_is_told_from_it,
+    what_waits_for_a_label_is_refused_after_a_failed_change,
+    a_change_of_a_deleted_session_is_a_conflict_for_its_successor,
 )
+SHARED: tuple[Callable[[MultiWriter], None], ...] = (*VERSIONED, versions_are_looked_up_by_name)

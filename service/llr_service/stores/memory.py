@@ -25,7 +25,7 @@ from llr_service.stores.store import (
     WriteSnapshot,
     Written,
 )
-from llr_service.stores.validation import conflict_reason, name_taken, no_session, validate
+from llr_service.stores.validation import Position, find_conflict, name_taken, no_session, validate
 
 
 @dataclass
@@ -147,8 +147,9 @@ class Memory:
 
     def _go_on(self, change: AppendSamples | WriteSnapshot | UpdatePending) -> Written | Conflict:
         kept = self._sessions.get(change.session)
-        if kept is None or (kept.t, kept.version) != (change.t, change.check.expected):
-            return Conflict(conflict_reason(change, kept.t if kept else None))
+        conflict = find_conflict(change, None if kept is None else Position(kept.t, kept.version))
+        if conflict is not None or kept is None:
+            return conflict or Conflict(no_session(change.session))
         kept.version = change.check.new
         if not isinstance(change, UpdatePending):
             _learn(kept, change)

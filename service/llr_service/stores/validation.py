@@ -1,13 +1,19 @@
-"""What no store can keep: such a change is a conflict in every engine, for the same reason."""
+"""Validation of changes: the consistency rule, and what no store can hold.
+
+A change that fails here is a conflict in every engine, for the same reason.
+"""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from llr_service.stores.store import (
     AppendSamples,
     Change,
+    Conflict,
     CreateSession,
     DeleteSession,
     PendingChanges,
+    Update,
     UpdatePending,
     WriteSnapshot,
 )
@@ -84,13 +90,26 @@ def no_session(session: int) -> str:
     return f"there is no session {session}"
 
 
-def conflict_reason(change: AppendSamples | WriteSnapshot | UpdatePending, t: int | None) -> str:
-    """The reason of a conflict over a session that is at t, None if there is no such session."""
-    if t is None:
-        return no_session(change.session)
-    if t == change.t:
-        return f"session {change.session} was changed at {t}"
-    return f"session {change.session} is at {t}, not at {change.t}"
+class Position(NamedTuple):
+    """How far a stored session is: its t, and the version of its last change."""
+
+    t: int
+    version: int
+
+
+def find_conflict(change: Update, found: Position | None) -> Conflict | None:
+    """The consistency rule: a change has to follow the last change of its session.
+
+    Every engine refuses what this refuses; None if the change may be stored. `found` is where the
+    session is, None if there is no such session.
+    """
+    if found is None:
+        return Conflict(no_session(change.session))
+    if found.t != change.t:
+        return Conflict(f"session {change.session} is at {found.t}, not at {change.t}")
+    if found.version != change.check.expected:
+        return Conflict(f"session {change.session} was changed at {found.t}")
+    return None
 
 
 def name_taken(name: str) -> str:

@@ -152,34 +152,33 @@ def test_tables_are_made_when_told_to_and_only_then(
     assert capsys.readouterr().out.endswith(": ready, 0 sessions\n")
     open_store(untold).close()
     monkeypatch.setattr(schema, "KNOWN", schema.KNOWN + 1)
-    with pytest.raises(StoreError, match=r"of version 3, this service needs version 4"):
+    with pytest.raises(StoreError, match=r"of version 4, this service needs version 5"):
         open_store(untold)
 
 
 def test_tables_of_a_later_service_are_refused(url: str) -> None:
     open_store(url).close()
     tampered(url, "UPDATE version SET version = 99")
-    with pytest.raises(StoreTooNew, match=r"version 99.* up to 3"):
+    with pytest.raises(StoreTooNew, match=r"version 99.* up to 4"):
         open_store(url)
 
 
-def test_tables_from_before_the_mark_was_indexed_find_the_sessions_that_have_it(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:2])
-        patch.setattr(schema, "KNOWN", 2)
-        with closing(open_store(url)) as store:
-            store.write(
-                [
-                    CreateSession("a", REPLAY_MARK),
-                    CreateSession("b", b"{}"),
-                    CreateSession("c", REPLAY_MARK),
-                ]
-            )
+def test_tables_from_before_the_mark_was_indexed_find_the_sessions_that_have_it(url: str) -> None:
+    configs = {"a": REPLAY_MARK, "b": b"{}", "c": REPLAY_MARK}
+    with closing(open_store(url)) as store:
+        store.write([CreateSession(name, config, version=7) for name, config in configs.items()])
+    older = (
+        "ALTER TABLE sessions RENAME version TO stamp",
+        "DROP INDEX sessions_marked",
+        *schema.MIGRATIONS[1],
+        "UPDATE version SET version = 2",
+    )
+    for statement in older:
+        tampered(url, statement)
     assert migrate([url]) == 0
     with closing(open_store(url)) as store:
         assert [row.name for row in store.list_replays("", 9)] == ["a", "c"]
+        assert known(store, "a").version == 7
 
 
 def test_many_may_make_the_tables_at_once(url: str) -> None:

@@ -52,6 +52,7 @@ from llr_service.stores.store import (
     Written,
 )
 from support.scripts import python, said
+from support.shared_contract import VERSIONED
 from support.sqlite import tampered
 from support.stores_contract import (
     CONTRACT,
@@ -84,7 +85,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
-@pytest.mark.parametrize("promise", CONTRACT, ids=lambda promise: promise.__name__)
+@pytest.mark.parametrize("promise", [*CONTRACT, *VERSIONED], ids=lambda promise: promise.__name__)
 def test_every_store_keeps_its_contract(store: Store, promise: Any) -> None:
     promise(store)
 
@@ -385,19 +386,21 @@ def test_a_file_from_before_logs_were_kept_goes_on_and_may_keep_them(path: Path)
         assert retained(store, known(store, "b")) == [Entry(0, 1, b"x")]
 
 
+TO_VERSION_4 = (
+    "ALTER TABLE sessions DROP COLUMN version",
+    "DROP INDEX sessions_marked",
+    *schema.MIGRATIONS[3],
+    "PRAGMA user_version = 4",
+)
+
+
 def test_a_file_from_before_the_mark_was_indexed_finds_the_sessions_that_have_it(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path,
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:4])
-        with closing(SQLite(path)) as store:
-            store.write(
-                [
-                    CreateSession("a", REPLAY_MARK),
-                    CreateSession("b", b"{}"),
-                    CreateSession("c", REPLAY_MARK),
-                ]
-            )
+    configs = {"a": REPLAY_MARK, "b": b"{}", "c": REPLAY_MARK}
+    with closing(SQLite(path)) as store:
+        store.write([CreateSession(name, config) for name, config in configs.items()])
+    tampered(path, *TO_VERSION_4)
     with closing(SQLite(path)) as store:
         assert [row.name for row in store.list_replays("", 9)] == ["a", "c"]
     assert check_all(path) == [SessionCheck(name, None) for name in "abc"]
@@ -408,8 +411,8 @@ def test_an_append_leaves_the_index_of_the_mark_alone(path: Path) -> None:
         pass
     with closing(sqlite3.connect(path)) as db:
         roots = dict(db.execute("SELECT rootpage, name FROM sqlite_schema WHERE rootpage"))
-        moved = db.execute(f"EXPLAIN {changes_of.MOVE.format('(1, 1, 1, 1)')}").fetchall()
-        made = db.execute(f"EXPLAIN {changes_of.SESSION}", (1, 1, "a", 1, b"")).fetchall()
+        moved = db.execute(f"EXPLAIN {changes_of.MOVE.format('(1, 1, 1, 1, 1, 1, 1)')}").fetchall()
+        made = db.execute(f"EXPLAIN {changes_of.SESSION}", (1, 1, 1, "a", 1, b"")).fetchall()
     written = [{roots[row[3]] for row in rows if row[1] == "OpenWrite"} for rows in (moved, made)]
     assert written[0] == {"sessions"}
     assert "sessions_marked" in written[1]
@@ -480,7 +483,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StoreTooNew, match=r"store\.db .*version 99.* up to 5"):
+    with pytest.raises(StoreTooNew, match=r"store\.db .*version 99.* up to 6"):
         SQLite(path)
 
 

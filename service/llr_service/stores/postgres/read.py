@@ -23,7 +23,7 @@ from llr_service.stores.store import (
 from llr_service.stores.validation import not_text
 
 LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
-    SELECT 'head' AS kind, id AS session, t AS a, stamp AS b, t_crc AS c, crc,
+    SELECT 'head' AS kind, id AS session, t AS a, version AS b, t_crc AS c, crc,
         NULL::bytea AS text, config AS blob, snapshot_t FROM head
     UNION ALL SELECT 'snapshot', session, s.t, retained, retained_bytes, s.crc, NULL, blob, NULL
         FROM snapshots AS s JOIN head ON id = session
@@ -33,10 +33,10 @@ LOAD = """WITH head AS (SELECT * FROM sessions WHERE name = $1)
         FROM producers AS p JOIN head ON id = session
     UNION ALL SELECT 'kept', session, expires, learnt::int, NULL, k.crc, k.id, blob, NULL
         FROM kept AS k JOIN head ON head.id = session"""
-LISTED = "SELECT id, name, config, t, stamp, crc, t_crc FROM sessions"
+LISTED = "SELECT id, name, config, t, version, crc, t_crc FROM sessions"
 LIST = f"{LISTED} WHERE name > $1 ORDER BY name LIMIT $2"
 LIST_REPLAYS = f"{LISTED} WHERE name > $1 AND {schema.IS_REPLAY} ORDER BY name LIMIT $2"
-VERSIONS = "SELECT name, id, stamp FROM sessions WHERE name = ANY($1::bytea[])"
+VERSIONS = "SELECT name, id, version FROM sessions WHERE name = ANY($1::bytea[])"
 LOG = """SELECT t, n, blob, crc FROM log WHERE session = $1 AND t >= $2 AND t < $3
     ORDER BY t LIMIT $4"""
 THERE = "SELECT 1 FROM sessions WHERE id = $1"
@@ -152,7 +152,7 @@ async def listed(
 
 
 def _listed(row: Record) -> SessionSummary:
-    return SessionSummary(row["name"].decode(), row["config"], row["t"], row["stamp"])
+    return SessionSummary(row["name"].decode(), row["config"], row["t"], row["version"])
 
 
 def _whole(row: Record) -> bool:
@@ -167,7 +167,7 @@ async def versions(connection: Connection, names: Sequence[str]) -> Mapping[str,
     """Which sessions have these names at present."""
     asked = {name.encode(): name for name in names if not not_text(name)}
     rows = await connection.fetch(VERSIONS, [*asked])
-    return {asked[row["name"]]: Version(row["id"], row["stamp"]) for row in rows}
+    return {asked[row["name"]]: Version(row["id"], row["version"]) for row in rows}
 
 
 async def count(connection: Connection) -> int:

@@ -70,6 +70,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {IS_REPLAY}",),
+    ("DROP TABLE place", "ALTER TABLE sessions RENAME stamp TO version"),
 )
 """Statements that lead from each version to the next; version 0 is a database without tables."""
 

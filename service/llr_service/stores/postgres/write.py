@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from asyncpg import Connection
 
 from llr_service.stores import integrity
-from llr_service.stores.plan import BatchPlan, Move, Rows, producer_row, snapshot_row
+from llr_service.stores.plan import BatchPlan, SessionPlan
 from llr_service.stores.postgres.errors import AGAIN, OF_ONE_CHANGE
 from llr_service.stores.store import (
     AppendSamples,
@@ -17,16 +17,19 @@ from llr_service.stores.store import (
     Conflict,
     CreateSession,
     DeleteSession,
+    PendingExample,
+    Result,
     Retained,
     StoreError,
+    Update,
     UpdatePending,
     WriteSnapshot,
     Written,
 )
-from llr_service.stores.validation import name_taken, no_session, validate
+from llr_service.stores.validation import Position, name_taken, no_session, validate
 
-Result = Written | Conflict
-Positions = dict[int, tuple[int, int]]
+Positions = dict[int, Position]
+Rows = list[tuple[Any, ...]]
 
 LARGEST = 1_000_000_000
 """Bytes of a change: Postgres has no room for 2**30 of them in a value or in a message."""
@@ -79,7 +82,7 @@ async def _stored(connection: Connection, group: Sequence[Change]) -> list[Resul
     if not fits or any(isinstance(plan.add(move), Conflict) for move in moves):
         return await _in_order(connection, group)
     with suppress(*OF_ONE_CHANGE):
-        if await run_statement(connection, plan.rows()):
+        if await run_statement(connection, plan_rows(plan)):
             return [Written(move.session) for move in moves]
     return await _in_order(connection, group)
 
@@ -108,7 +111,7 @@ async def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
         await connection.execute(PATIENCE)
     sessions = {change.session for change in group if not isinstance(change, CreateSession)}
     rows = await connection.fetch(LOCK, sorted(sessions))
-    return {session: (t, version) for session, t, version in rows}
+    return {session: Position(t, version) for session, t, version in rows}
 
 
 async def _alone(connection: Connection, change: Change, at: Positions) -> Result:
@@ -147,15 +150,15 @@ async def _run(connection: Connection, run: Sequence[Change], at: Positions) -> 
         return await _create(connection, cast(Sequence[CreateSession], run), at)
     if isinstance(run[0], DeleteSession):
         return await _delete(connection, cast(Sequence[DeleteSession], run), at)
-    return await _move(connection, cast(Sequence[Move], run), at)
+    return await _move(connection, cast(Sequence[Update], run), at)
 
 
-async def _move(connection: Connection, moves: Sequence[Move], at: Positions) -> list[Result]:
+async def _move(connection: Connection, moves: Sequence[Update], at: Positions) -> list[Result]:
     plan = BatchPlan(at)
     results = [plan.add(move) for move in moves]
-    if not await run_statement(connection, plan.rows()):
+    if not await run_statement(connection, plan_rows(plan)):
         raise StoreError("a session moved although it is locked")
-    at.update({session: course.at for session, course in plan.courses.items()})
+    at.update({session: one.end for session, one in plan.sessions.items()})
     return results
 
 
@@ -168,7 +171,7 @@ async def _create(
     made = await insert_sessions(connection, [_session(*pair) for pair in in_order])
     new = [pair for pair in named if pair[0] in made]
     await run_statement(connection, _states(new))
-    at.update({session: (create.t, create.version) for session, create in new})
+    at.update({session: Position(create.t, create.version) for session, create in new})
     return [
         Written(session) if session in made else Conflict(name_taken(create.name))
         for session, create in named
@@ -231,19 +234,19 @@ def _part(columns: str, sql: str) -> Part:
 PATIENCE = """SELECT set_config(
     'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)"""
 """For one transaction: to the server a service is idle until all of a statement has come."""
-LOCK = "SELECT id, t, stamp FROM sessions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE"
+LOCK = "SELECT id, t, version FROM sessions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE"
 PARTS = {
     "moves": _part(
-        "id bigint, was_t bigint, was bigint, t bigint, stamp bigint, t_crc bigint,"
+        "id bigint, was_t bigint, was bigint, t bigint, version bigint, t_crc bigint,"
         " snapshot_t bigint",
         """there AS MATERIALIZED (
             SELECT s.id FROM {rows}
-            JOIN sessions AS s ON s.id = r.id AND s.t = r.was_t AND s.stamp = r.was
+            JOIN sessions AS s ON s.id = r.id AND s.t = r.was_t AND s.version = r.was
             ORDER BY s.id FOR UPDATE OF s
         ), fits AS MATERIALIZED (
             SELECT count(*) = cardinality($1) AS yes FROM there
         ), moved AS (
-            UPDATE sessions AS s SET t = r.t, stamp = r.stamp, t_crc = r.t_crc,
+            UPDATE sessions AS s SET t = r.t, version = r.version, t_crc = r.t_crc,
                 snapshot_t = coalesce(r.snapshot_t, s.snapshot_t)
             FROM {rows} WHERE s.id = r.id AND {fits}
         )""",
@@ -288,7 +291,7 @@ PARTS = {
     ),
 }
 NUMBERS = "SELECT nextval(pg_get_serial_sequence('sessions', 'id')) FROM generate_series(1, $1)"
-CREATE = """INSERT INTO sessions (id, t, stamp, t_crc, snapshot_t, crc, name, config)
+CREATE = """INSERT INTO sessions (id, t, version, t_crc, snapshot_t, crc, name, config)
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
         $6::bigint[], $7::bytea[], $8::bytea[])
     ON CONFLICT (name) DO NOTHING RETURNING id"""
@@ -340,3 +343,61 @@ async def insert_sessions(connection: Connection, rows: Rows) -> set[int]:
 async def reserve_ids(connection: Connection, count: int) -> list[Any]:
     """So many numbers that no session ever had."""
     return [row[0] for row in await connection.fetch(NUMBERS, count)]
+
+
+def plan_rows(plan: BatchPlan) -> dict[str, Rows]:
+    """The rows of each part of the statement."""
+    sessions = sorted(plan.sessions.items())
+    return {
+        "moves": [_move_row(session, c) for session, c in sessions],
+        "cut": [(session, c.cut) for session, c in sessions if c.cut is not None],
+        "log": [entry_row(session, *entry) for session, c in sessions for entry in c.log],
+        "snapshots": [snapshot_row(session, *c.snapshot) for session, c in sessions if c.snapshot],
+        "producers": [
+            producer_row(session, *one) for session, c in sessions for one in c.producers.items()
+        ],
+        "kept": [
+            _pending_row(session, name, row)
+            for session, c in sessions
+            for name, row in c.pending.items()
+            if row is not None
+        ],
+        "forgotten": [
+            (session, name.encode())
+            for session, c in sessions
+            for name, row in c.pending.items()
+            if row is None
+        ],
+    }
+
+
+def _move_row(session: int, plan: SessionPlan) -> tuple[Any, ...]:
+    t, version = plan.end
+    snapshot_t = plan.snapshot[0] if plan.snapshot else None
+    return (session, *plan.start, t, version, integrity.position_crc(session, t), snapshot_t)
+
+
+def entry_row(session: int, t: int, n: int, blob: bytes) -> tuple[Any, ...]:
+    """A row of `log`."""
+    return (session, t, n, integrity.entry_crc(session, t, n, blob), blob)
+
+
+def snapshot_row(session: int, t: int, blob: bytes, retained: Retained) -> tuple[Any, ...]:
+    """A row of `snapshots`."""
+    return (session, t, *retained, integrity.snapshot_crc(session, t, blob, retained), blob)
+
+
+def producer_row(session: int, producer: str, number: int) -> tuple[Any, ...]:
+    """A row of `producers`."""
+    return (session, number, integrity.producer_crc(session, producer, number), producer.encode())
+
+
+def _pending_row(session: int, name: str, row: PendingExample) -> tuple[Any, ...]:
+    return (
+        session,
+        row.expires,
+        row.learnt,
+        integrity.pending_crc(session, name, *row),
+        name.encode(),
+        row.blob,
+    )

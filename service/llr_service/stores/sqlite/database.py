@@ -13,17 +13,17 @@ from llr_service.stores.sqlite.schema import migrate, version
 from llr_service.stores.sqlite.write import (
     UNFIT,
     DamageError,
-    Result,
-    go_on,
+    apply_batch,
+    apply_individually,
+    collect_logs,
     of_one_change,
-    one_by_one,
-    together,
 )
 from llr_service.stores.store import (
     Change,
     Conflict,
     Damaged,
     DeleteSession,
+    Result,
     StoreError,
     StoreUnavailable,
     Written,
@@ -77,7 +77,7 @@ class File:
             return False
         try:
             self.db.execute("BEGIN IMMEDIATE")
-            self._untidy = go_on(self.db)
+            self._untidy = collect_logs(self.db)
             if self._untidy:
                 self._commit()
             return self._untidy
@@ -105,7 +105,7 @@ class File:
     def _apply(self, group: Sequence[Change]) -> list[Result]:
         try:
             self.db.execute("BEGIN IMMEDIATE")
-            return together(self.db, group)
+            return apply_batch(self.db, group)
         except UNFIT as error:
             if not of_one_change(error):
                 raise
@@ -118,7 +118,7 @@ class File:
             self._rollback()
             self.db.execute("BEGIN IMMEDIATE")
             try:
-                return one_by_one(self.db, group, refused)
+                return apply_individually(self.db, group, refused)
             except DamageError as damage:
                 refused[damage.whose] = Conflict(f"it is damaged: {damage}")
         raise Damaged(f"{FEW} sessions of one group are damaged")

@@ -24,14 +24,15 @@ from llr_service.stores.store import (
 )
 from llr_service.stores.validation import not_text
 
-HEAD = "SELECT id, name, config, t, snapshot_t, producers, kept, crc, t_crc FROM sessions"
+HEAD = """SELECT id, name, config, t, version, snapshot_t, producers, kept, crc, t_crc
+    FROM sessions"""
 BY_NAME = f"{HEAD} INDEXED BY sessions_name WHERE name = ?"
 BY_HASH = f"{HEAD} INDEXED BY sessions_hash WHERE hash = ?"
 SNAPSHOT = "SELECT t, blob, retained, retained_bytes, crc FROM snapshots WHERE session = ?"
 LOG = "SELECT t, n, blob, crc FROM log WHERE session = ? AND t >= ? AND t < ? ORDER BY t"
 PRODUCERS = "SELECT producer, next, crc FROM producers WHERE session = ?"
 KEPT = "SELECT id, expires, learnt, blob, crc FROM kept WHERE session = ?"
-LISTED = "SELECT CAST(name AS BLOB), config, t, id, crc, t_crc FROM sessions"
+LISTED = "SELECT CAST(name AS BLOB), config, t, version, id, crc, t_crc FROM sessions"
 LIST = f"{LISTED} WHERE name > ? ORDER BY name"
 LIST_REPLAYS = (
     f"{LISTED} INDEXED BY sessions_marked WHERE name > ? AND {schema.IS_REPLAY} ORDER BY name"
@@ -47,6 +48,7 @@ class SessionRow(NamedTuple):
     name: str
     config: bytes
     t: int
+    version: int
     snapshot_t: int | None
     producers: int
     kept: int
@@ -108,12 +110,12 @@ def listed(db: Connection, after: str, asked: str = LIST) -> Iterator[SessionSum
 
 
 def _listed(row: Row) -> SessionSummary | None:
-    text, config, t, session, crc, t_crc = row
+    text, config, t, version, session, crc, t_crc = row
     try:
         name = text.decode()
         whole = crc == integrity.session_crc(session, name, config)
         return (
-            SessionSummary(name, config, t)
+            SessionSummary(name, config, t, version)
             if whole and t_crc == integrity.position_crc(session, t)
             else None
         )
@@ -136,6 +138,7 @@ def _stored(db: Connection, head: SessionRow) -> StoredSession:
         producers=_producers(db, head),
         pending=_kept(db, head),
         retained=retained,
+        version=head.version,
     )
 
 

@@ -88,6 +88,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     (f"CREATE INDEX sessions_marked ON sessions (name) WHERE {IS_REPLAY}",),
+    (
+        "ALTER TABLE sessions ADD COLUMN version INTEGER NOT NULL DEFAULT 0",
+        "DROP TABLE place",
+    ),
 )
 """Statements that lead from each version to the next; version 0 is an empty file."""
 

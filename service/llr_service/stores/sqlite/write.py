@@ -1,10 +1,19 @@
-"""Changes become rows: one change of any kind, or many of those that come often at once."""
+"""Groups of changes become rows: all in a few statements, or one by one if some do not fit.
+
+A change that fails shall not fail the others of its group. So errors are told apart: an error of
+the store fails the group; an error of one change has that change tried by itself.
+
+The log of a deleted session goes a part at a time: it may have a million rows, and deleting them at
+once would block all writers. A long one is noted in `discarded`, in the transaction that deletes
+the session, and `collect_logs` deletes it later.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from llr_service.stores import integrity
+from llr_service.stores.plan import BatchPlan, SessionPlan
 from llr_service.stores.sqlite.connection import (
     DAMAGE,
     OF_ONE_CHANGE,
@@ -22,177 +31,36 @@ from llr_service.stores.store import (
     CreateSession,
     Damaged,
     DeleteSession,
-    PendingChanges,
+    Result,
     Retained,
-    UpdatePending,
-    WriteSnapshot,
+    Update,
     Written,
 )
-from llr_service.stores.validation import conflict_reason, name_taken, no_session, validate
+from llr_service.stores.validation import Position, name_taken, no_session, validate
 
-Result = Written | Conflict
-
-MOVE = """UPDATE sessions SET t = v.column1, t_crc = v.column2 FROM (VALUES {}) AS v
-    WHERE id = v.column3 AND sessions.t = v.column4"""
-MOVE_SNAPSHOT = "UPDATE sessions SET t = ?, t_crc = ?, snapshot_t = ? WHERE id = ? AND t = ?"
+MOVE = """UPDATE sessions SET t = v.column1, t_crc = v.column2, version = v.column3,
+        snapshot_t = coalesce(v.column4, snapshot_t)
+    FROM (VALUES {}) AS v
+    WHERE id = v.column5 AND sessions.t = v.column6 AND sessions.version = v.column7"""
+"""Only a session that is where its change expects it moves."""
+POSITION = "SELECT id, t, version FROM sessions WHERE id = ?"
 CUT_LOG = "DELETE FROM log WHERE session = ? AND t >= ?"
 ENTRY = "INSERT INTO log (session, t, n, blob, crc) VALUES {}"
 PRODUCER = """INSERT INTO producers (session, producer, next, crc) VALUES {}
     ON CONFLICT DO UPDATE SET next = excluded.next, crc = excluded.crc"""
-KEPT = """INSERT INTO kept (session, id, expires, learnt, blob, crc) VALUES {}
+PENDING = """INSERT INTO kept (session, id, expires, learnt, blob, crc) VALUES {}
     ON CONFLICT DO UPDATE SET expires = excluded.expires, learnt = excluded.learnt,
     blob = excluded.blob, crc = excluded.crc"""
-FORGOTTEN = "DELETE FROM kept WHERE (session, id) IN (VALUES {})"
-THERE = "SELECT 1 FROM sessions WHERE id = ? AND t = ?"
+NO_LONGER_PENDING = "DELETE FROM kept WHERE (session, id) IN (VALUES {})"
 SNAPSHOT = """REPLACE INTO snapshots (session, t, retained, retained_bytes, blob, crc)
     VALUES (?, ?, ?, ?, ?, ?)"""
-SESSION = """INSERT INTO sessions (t, t_crc, snapshot_t, name, hash, config, crc)
-    VALUES (?, 0, ?, ?, ?, ?, 0) RETURNING id"""
+SESSION = """INSERT INTO sessions (t, t_crc, version, snapshot_t, name, hash, config, crc)
+    VALUES (?, 0, ?, ?, ?, ?, ?, 0) RETURNING id"""
 SESSION_CHECKED = "UPDATE sessions SET t_crc = ?, crc = ? WHERE id = ?"
 
 
 class ConflictError(Exception):
-    """One of many changes did not fit."""
-
-
-def append_all(db: Connection, appends: Sequence[AppendSamples]) -> list[Result]:
-    """A few statements for any number of appends. Raises `MisfitError` unless all fit."""
-    moves, before = _moves(appends), changed(db)
-    run_all(db, MOVE, moves)
-    if changed(db) - before != len(moves):
-        raise ConflictError
-    _log(db, [(a.session, a.t, a.n, a.blob) for a in appends])
-    numbers = {(a.session, a.producer[0]): a.producer[1] for a in appends if a.producer}
-    _number(db, [(*whose, number) for whose, number in numbers.items()])
-    _shelve(db, [(a.session, a.pending) for a in appends if a.pending])
-    return [Written(a.session) for a in appends]
-
-
-def keep_all(db: Connection, keeps: Sequence[UpdatePending]) -> list[Result]:
-    """Keep and forget for any number of changes. Raises `MisfitError` unless all fit."""
-    for session, t in {(keep.session, keep.t) for keep in keeps}:
-        if not _is_at(db, session, t):
-            raise ConflictError
-    _shelve(db, [(keep.session, keep.pending) for keep in keeps])
-    return [Written(keep.session) for keep in keeps]
-
-
-def _moves(appends: Sequence[AppendSamples]) -> list[tuple[int, int, int, int]]:
-    """Each session goes once, from where its first append starts to where its last one ends."""
-    spans: dict[int, tuple[int, int]] = {}
-    for append in appends:
-        start, end = spans.get(append.session, (append.t, append.t))
-        if end != append.t:
-            raise ConflictError
-        spans[append.session] = (start, append.t + append.n)
-    crc = integrity.position_crc
-    return [(end, crc(session, end), session, start) for session, (start, end) in spans.items()]
-
-
-def apply(db: Connection, change: Change) -> Result:
-    """Apply one change. It may raise when half done, never be in conflict when half done."""
-    wrong = validate(change)
-    if wrong:
-        return Conflict(wrong)
-    match change:
-        case CreateSession():
-            return _create(db, change)
-        case AppendSamples():
-            return _append(db, change)
-        case WriteSnapshot():
-            return _replace(db, change)
-        case UpdatePending():
-            return _keep(db, change)
-        case DeleteSession():
-            return _delete(db, change)
-
-
-def _append(db: Connection, change: AppendSamples) -> Result:
-    try:
-        return append_all(db, [change])[0]
-    except ConflictError:
-        return _elsewhere(db, change)
-
-
-def _keep(db: Connection, change: UpdatePending) -> Result:
-    try:
-        return keep_all(db, [change])[0]
-    except ConflictError:
-        return _elsewhere(db, change)
-
-
-def _replace(db: Connection, change: WriteSnapshot) -> Result:
-    session, t = change.session, change.t + change.n
-    before = changed(db)
-    db.execute(MOVE_SNAPSHOT, (t, integrity.position_crc(session, t), t, session, change.t))
-    if changed(db) == before:
-        return _elsewhere(db, change)
-    db.execute(CUT_LOG, (session, change.retained.samples))
-    _log(db, [] if change.blob is None else [(session, change.t, change.n, change.blob)])
-    _keep_snapshot(db, session, t, change.snapshot, change.retained)
-    _number(db, [(session, *change.producer)] if change.producer else [])
-    _shelve(db, [(session, change.pending)])
-    return Written(session)
-
-
-def _create(db: Connection, change: CreateSession) -> Result:
-    name, config, t = change.name, change.config, change.t
-    if find(db, name):
-        return Conflict(name_taken(name))
-    snapshot_t = None if change.snapshot is None else t
-    values = (t, snapshot_t, name, integrity.name_hash(name), config)
-    [(session,)] = db.execute(SESSION, values).fetchall()
-    checks = (integrity.position_crc(session, t), integrity.session_crc(session, name, config))
-    db.execute(SESSION_CHECKED, (*checks, session))
-    if change.snapshot is not None:
-        _keep_snapshot(db, session, t, change.snapshot)
-    _number(db, [(session, *producer) for producer in change.producers.items()])
-    return Written(session)
-
-
-def _delete(db: Connection, change: DeleteSession) -> Result:
-    before = changed(db)
-    db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
-    if changed(db) == before:
-        return Conflict(no_session(change.session))
-    for table in ("snapshots", "producers", "kept"):
-        db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
-    discard(db, change.session)
-    return Written(change.session)
-
-
-def _keep_snapshot(
-    db: Connection, session: int, t: int, blob: bytes, retained: Retained = NOT_RETAINED
-) -> None:
-    crc = integrity.snapshot_crc(session, t, blob, retained)
-    db.execute(SNAPSHOT, (session, t, *retained, blob, crc))
-
-
-def _log(db: Connection, entries: Iterable[tuple[int, int, int, bytes]]) -> None:
-    crc = integrity.entry_crc
-    run_all(db, ENTRY, [(*entry, crc(*entry)) for entry in entries])
-
-
-def _number(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:
-    crc = integrity.producer_crc
-    run_all(db, PRODUCER, [(*producer, crc(*producer)) for producer in producers])
-
-
-def _shelve(db: Connection, shelved: Sequence[tuple[int, PendingChanges]]) -> None:
-    """What is kept under each id after all of these, one after the other."""
-    last = {(session, name): row for session, kept in shelved for name, row in kept}
-    rows = [(*whose, *row) for whose, row in last.items() if row is not None]
-    run_all(db, KEPT, [(*row, integrity.pending_crc(*row)) for row in rows])
-    run_all(db, FORGOTTEN, [whose for whose, row in last.items() if row is None])
-
-
-def _is_at(db: Connection, session: int, t: int) -> bool:
-    return bool(db.execute(THERE, (session, t)).fetchall())
-
-
-def _elsewhere(db: Connection, change: AppendSamples | WriteSnapshot | UpdatePending) -> Conflict:
-    rows = db.execute("SELECT t FROM sessions WHERE id = ?", (change.session,)).fetchall()
-    return Conflict(conflict_reason(change, rows[0][0] if rows else None))
+    """One of many changes does not follow the last one of its session."""
 
 
 class DamageError(Exception):
@@ -218,22 +86,23 @@ def of_one_change(error: BaseException) -> bool:
     return not isinstance(error, sqlite3.Error) or code(error) in OF_ONE_CHANGE
 
 
-def together(db: Connection, group: Sequence[Change]) -> list[Result]:
-    """Apply a group; appends that follow each other go at once. Raises one of `UNFIT`."""
+def whose(change: Change) -> int | str:
+    """The session a change is about: its number, or the name it shall have."""
+    return change.name if isinstance(change, CreateSession) else change.session
+
+
+def apply_batch(db: Connection, group: Sequence[Change]) -> list[Result]:
+    """Apply a group; updates that follow each other go together. Raises one of `UNFIT`."""
     results: list[Result] = []
-    for kind, run in groupby(group, type):
-        if kind is AppendSamples:
-            results += append_all(
-                db, [change for change in run if isinstance(change, AppendSamples)]
-            )
-        elif kind is UpdatePending:
-            results += keep_all(db, [change for change in run if isinstance(change, UpdatePending)])
+    for updates, run in groupby(group, lambda change: isinstance(change, Update)):
+        if updates:
+            results += update_all(db, [change for change in run if isinstance(change, Update)])
         else:
             results += [apply(db, change) for change in run]
     return results
 
 
-def one_by_one(
+def apply_individually(
     db: Connection, group: Sequence[Change], refused: Mapping[int | str, Conflict]
 ) -> list[Result]:
     """Apply a group so that a change that fails leaves nothing and the others stay.
@@ -242,11 +111,6 @@ def one_by_one(
     SQLite writes nothing more in a transaction that came upon damage.
     """
     return [refused.get(whose(change)) or _alone(db, change) for change in group]
-
-
-def whose(change: Change) -> int | str:
-    """The session a change is about: its number, or the name it shall have."""
-    return change.name if isinstance(change, CreateSession) else change.session
 
 
 def _alone(db: Connection, change: Change) -> Result:
@@ -262,6 +126,116 @@ def _alone(db: Connection, change: Change) -> Result:
         result = Conflict(f"it cannot be kept: {error}")
     db.execute("RELEASE one")
     return result
+
+
+def apply(db: Connection, change: Change) -> Result:
+    """Apply one change. It may raise when half done, never be in conflict when half done."""
+    wrong = validate(change)
+    if wrong:
+        return Conflict(wrong)
+    if isinstance(change, CreateSession):
+        return _create(db, change)
+    if isinstance(change, DeleteSession):
+        return _delete(db, change)
+    rows = db.execute(POSITION, (change.session,)).fetchall()
+    plan = BatchPlan({session: Position(t, version) for session, t, version in rows})
+    result = plan.add(change)
+    if isinstance(result, Written):
+        _write(db, plan)
+    return result
+
+
+def update_all(db: Connection, updates: Sequence[Update]) -> list[Result]:
+    """A few statements for any number of updates. Raises `ConflictError` unless all follow."""
+    plan = BatchPlan()
+    for change in updates:
+        if not isinstance(change, AppendSamples) and validate(change):
+            raise ConflictError
+        if isinstance(plan.add(change), Conflict):
+            raise ConflictError
+    _write(db, plan)
+    return [Written(change.session) for change in updates]
+
+
+def _write(db: Connection, plan: BatchPlan) -> None:
+    """Write the rows of a plan. Raises `ConflictError` if a session is not where it starts."""
+    plans, before = plan.sessions.items(), changed(db)
+    run_all(db, MOVE, [_move(session, one) for session, one in plans])
+    if changed(db) - before != len(plans):
+        raise ConflictError
+    for session, one in plans:
+        if one.cut is not None:
+            db.execute(CUT_LOG, (session, one.cut))
+        if one.snapshot is not None:
+            t, blob, retained = one.snapshot
+            _write_snapshot(db, session, t, blob, retained)
+    _write_log(db, ((session, *entry) for session, one in plans for entry in one.log))
+    _write_producers(
+        db, ((session, *each) for session, one in plans for each in one.producers.items())
+    )
+    _write_pending(db, plans)
+
+
+def _move(session: int, plan: SessionPlan) -> tuple[int | None, ...]:
+    t, version = plan.end
+    snapshot_t = plan.snapshot[0] if plan.snapshot else None
+    crc = integrity.position_crc(session, t)
+    return (t, crc, version, snapshot_t, session, *plan.start)
+
+
+def _create(db: Connection, change: CreateSession) -> Result:
+    name, config, t = change.name, change.config, change.t
+    if find(db, name):
+        return Conflict(name_taken(name))
+    snapshot_t = None if change.snapshot is None else t
+    values = (t, change.version, snapshot_t, name, integrity.name_hash(name), config)
+    [(session,)] = db.execute(SESSION, values).fetchall()
+    checks = (integrity.position_crc(session, t), integrity.session_crc(session, name, config))
+    db.execute(SESSION_CHECKED, (*checks, session))
+    if change.snapshot is not None:
+        _write_snapshot(db, session, t, change.snapshot)
+    _write_producers(db, ((session, *producer) for producer in change.producers.items()))
+    return Written(session)
+
+
+def _delete(db: Connection, change: DeleteSession) -> Result:
+    before = changed(db)
+    db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
+    if changed(db) == before:
+        return Conflict(no_session(change.session))
+    for table in ("snapshots", "producers", "kept"):
+        db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
+    discard(db, change.session)
+    return Written(change.session)
+
+
+def _write_snapshot(
+    db: Connection, session: int, t: int, blob: bytes, retained: Retained = NOT_RETAINED
+) -> None:
+    crc = integrity.snapshot_crc(session, t, blob, retained)
+    db.execute(SNAPSHOT, (session, t, *retained, blob, crc))
+
+
+def _write_log(db: Connection, entries: Iterable[tuple[int, int, int, bytes]]) -> None:
+    crc = integrity.entry_crc
+    run_all(db, ENTRY, [(*entry, crc(*entry)) for entry in entries])
+
+
+def _write_producers(db: Connection, producers: Iterable[tuple[int, str, int]]) -> None:
+    crc = integrity.producer_crc
+    run_all(db, PRODUCER, [(*producer, crc(*producer)) for producer in producers])
+
+
+def _write_pending(db: Connection, plans: Iterable[tuple[int, SessionPlan]]) -> None:
+    rows, gone = list[tuple[int, str, int, bool, bytes]](), list[tuple[int, str]]()
+    for session, plan in plans:
+        for name, row in plan.pending.items():
+            if row is None:
+                gone.append((session, name))
+            else:
+                rows.append((session, name, *row))
+    run_all(db, PENDING, [(*row, integrity.pending_crc(*row)) for row in rows])
+    run_all(db, NO_LONGER_PENDING, gone)
 
 
 ROWS = 500
@@ -283,7 +257,7 @@ def discard(db: Connection, session: int) -> None:
         db.execute(NOTE, (session,))
 
 
-def go_on(db: Connection) -> bool:
+def collect_logs(db: Connection) -> bool:
     """Delete a part of what was noted; whether there was anything."""
     for session, lives in db.execute(NOTED).fetchall():
         if lives or not _shortened(db, session):  # what lives was never noted: a flipped bit
