@@ -1,4 +1,4 @@
-"""Who may import whom, and what the library must not touch."""
+"""Which package may import which, what the library must not touch, and that tests stand alone."""
 
 import ast
 import sys
@@ -44,6 +44,15 @@ def test_a_layer_imports_only_what_it_may(package: str, path: Path) -> None:
 def test_the_library_needs_numpy_and_numba_only(path: Path) -> None:
     outside = {name for name in imported(path) if "." not in name} - sys.stdlib_module_names
     assert outside <= {"llr", "numpy", "numba"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_no_file_imports_a_test(path: Path) -> None:
+    """What tests share is in tests/support, tests/stress and conftest files."""
+    parts = {part for name in imported(path) for part in name.split(".")}
+    assert not {part for part in parts if part.startswith("test_") or part == "conftest"}
 
 
 def test_every_public_name_of_the_library_is_sorted_and_documented() -> None:
