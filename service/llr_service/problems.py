@@ -24,7 +24,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("malformed", 400, "The body cannot be read"),
+        Kind("malformed", 400, "The request cannot be parsed"),
         Kind("unauthenticated", 401, "A key is needed"),
         Kind("forbidden", 403, "This key may not do that"),
         Kind("not-found", 404, "There is nothing here"),
@@ -41,7 +41,7 @@ KINDS: dict[str, Kind] = {
         Kind("not-retained", 409, "The session did not keep all its samples"),
         Kind("relearning-stopped", 409, "The session did not learn all it was to"),
         Kind("diverged", 409, "The step would leave the finite numbers"),
-        Kind("state-changed", 412, "The session is no longer there"),
+        Kind("state-changed", 412, "The session has moved on"),
         Kind("too-large", 413, "The request is too large"),
         Kind("unsupported-type", 415, "This content type is not understood"),
         Kind("misdirected", 421, "This host is not served here"),

@@ -3,6 +3,7 @@
 from . import (
     access,
     balanced,
+    budgets,
     corruption,
     cuts,
     database_kills,
@@ -11,11 +12,13 @@ from . import (
     hostile_bodies,
     hostile_names,
     hostile_numbers,
+    http_streams,
     io_errors,
     kills,
     many_sessions,
     partitions,
     power,
+    real_clients,
     replica_kills,
     retries,
     slow_clients,
@@ -51,6 +54,9 @@ ROWS: dict[int, Harness] = {
     21: Harness("a balancer finds a replica that is there", "rounds", 10, 1, balanced.run),
     22: Harness("a replica cut off does no harm", "cuts", 20, 0, partitions.run),
     23: Harness("hosts that do not hear each other do no harm", "cuts of each", 20, 1, cuts.run),
+    24: Harness("no body is served as a request", "streams", 100_000, 200, http_streams.run),
+    25: Harness("the programs people use are served", "runs", 27, 9, real_clients.run),
+    29: Harness("nothing asked exceeds its budget", "sessions", 10_000, 50, budgets.run),
 }
 """Rows 4, 5, 10 and 11 have tests of their own among the ordinary ones, run beside the others:
 test_power_cuts.py, test_retries.py and test_fuzz.py. 16, 20 and 22 have no short form."""

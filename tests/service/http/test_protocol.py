@@ -1,9 +1,7 @@
 """The HTTP protocol: every parser state has a byte budget, a deadline and an owner."""
 
-import asyncio
 import inspect
 import json
-import re
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -12,7 +10,6 @@ from socket import SO_RCVBUF, SOL_SOCKET, create_connection, socket
 from typing import Any
 
 import pytest
-import uvicorn
 from llr_service.http.protocol import (
     MAX_HEAD,
     MAX_REST,
@@ -20,118 +17,18 @@ from llr_service.http.protocol import (
     UNREAD_SECONDS,
     Connection,
 )
+from support.http_talk import HEAD_SECONDS, KEEP_ALIVE, Talk
 from support.serving import Server, started
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
 
 JSON = b"content-type: application/json"
 WIDE = 20_000
 """Features of a session whose events soon fill all there is between the service and a reader."""
-HEAD_SECONDS = 5.0
-KEEP_ALIVE = 75
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-class Transport(asyncio.Transport):
-    """The near end of a connection whose far end is the test."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written, self.closed, self.unread, self.reading = b"", False, 0, True
-        self.protocol: Any = None
-
-    def write(self, data: Any) -> None:
-        if self.closed:
-            raise RuntimeError("the transport is closed")  # as that of uvloop does
-        self.written += data
-
-    def close(self) -> None:
-        self.closed = True
-
-    abort = close
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def get_write_buffer_size(self) -> int:
-        return self.unread
-
-    def pause_reading(self) -> None:
-        self.reading = False
-
-    def resume_reading(self) -> None:
-        self.reading = True
-
-    def get_protocol(self) -> Any:
-        return self.protocol
-
-    def set_protocol(self, protocol: Any) -> None:
-        self.protocol = protocol
-
-
-Served = tuple[str, str, bytes]
-"""Method, path and body of a request that an app served."""
-
-
-class Recorder:
-    """An app that notes what it serves; `wait` holds up its answers."""
-
-    def __init__(self) -> None:
-        self.served: list[Served] = []
-        self.headers: list[dict[bytes, bytes]] = []
-        self.disconnects = 0
-        self.go = asyncio.Event()
-        self.go.set()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        body, more = b"", scope["path"] != "/early"
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                self.disconnects += 1
-                return
-            body, more = body + message["body"], message["more_body"]
-        self.served.append((scope["method"], scope["path"], body))
-        self.headers.append(dict(scope["headers"]))
-        await self.go.wait()
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
-
-
-class Talk:
-    """A connection to a recorder, without a socket."""
-
-    def __init__(self, app: Any = None, of: type[Connection] | None = None) -> None:
-        self.app: Any = app or Recorder()
-        config = uvicorn.Config(self.app, timeout_keep_alive=KEEP_ALIVE, ws="none")
-        kind = of or Connection.of(HEAD_SECONDS, 1000)
-        self.connection, self.transport = kind(config, ServerState(), {}), Transport()
-        self.transport.protocol = self.connection
-        self.connection.connection_made(self.transport)
-
-    async def say(self, *parts: bytes) -> None:
-        """Send parts one by one, and let the app go as far as it can."""
-        for part in parts:
-            self.connection.data_received(part)
-            await self.settle()
-
-    async def settle(self) -> None:
-        for _ in range(20):
-            await asyncio.sleep(0)
-
-    @property
-    def statuses(self) -> list[int]:
-        return [int(found) for found in re.findall(rb"HTTP/1.1 (\d+)", self.transport.written)]
-
-    def swept(self, seconds: float) -> bool:
-        """Whether the connection is closed after so many seconds without a byte."""
-        self.connection.sweep(1000.0)
-        self.connection.sweep(1000.0 + seconds)
-        return self.transport.closed
 
 
 @pytest.fixture
