@@ -93,7 +93,7 @@ def _backups(server: Server) -> Counter[int]:
 def run(folder: Path, seed: int, count: int, tick: Tick) -> Verdict:
     """So many sessions and one of d = 1,024; then answers that nobody reads, lists and backups."""
     delays, targets = list[float](), (b"/v1/sessions/wide/snapshot", b"/v1/sessions?limit=1000")
-    with started(folder, max_unread=str(UNREAD), max_streams="100") as server:
+    with started(folder, max_unread=str(UNREAD), max_streams="100", allowed_hosts="here") as server:
         _sessions(server, count)
         tick()
         before, open_before = server.peak(), descriptors(server)

@@ -53,7 +53,8 @@ def curl(way: str, url: str, _: Path) -> None:
     for _sample in range(3):
         ask("POST", f"{url}/samples", SAMPLE)
     assert "prediction" in ask("POST", f"{url}/predict", '{"x": [1.0, 2.0]}')
-    reading = [*program[:3], *program[5:], "-N", f"{url}/events"]
+    version = [option for option in WAYS[way] if option.startswith("--")]  # others are of bodies
+    reading = [need("curl"), "-sSN", *version, f"{url}/events"]
     with subprocess.Popen(reading, stdout=subprocess.PIPE, text=True) as events:  # noqa: S603
         assert events.stdout is not None
         assert "id: 3\n" in iter(events.stdout.readline, "")
