@@ -73,7 +73,7 @@ def stream(lot: random.Random) -> bytes:
     """Requests, half of the time with something changed in them."""
     whole = b"".join(request(lot, place) for place in range(lot.randint(1, 4)))
     for _ in range(lot.choice((0, 0, 1, 2))):
-        at = lot.randrange(len(whole))
+        at = lot.randint(0, len(whole))
         gone = lot.choice((0, 0, 1, 1, 5, len(whole)))
         whole = whole[:at] + lot.choice(MUTATIONS) + whole[at + gone :]
     return whole
