@@ -9,6 +9,9 @@ is about 1; where η goes one way it comes close to 4, which it cannot exceed. �
 above 2.5 and it changed by more than a fifth; a mere tremble looks like that in one case of a
 hundred. The cost is the same however long the stream was.
 
+η *vanished* if it is at the floor of log η (R24), or 10³⁰ times below η₀: one slope that is far too
+large does that under a `/sg` rate. θ stays where it was thrown, and no later sample brings η back.
+
 >>> import llr
 >>> learner = llr.Learner("gaussian", algorithm="sg/ag", eta0=1e-6)
 >>> bool(learner.learn(*llr.streams.gaussian(seed=1).take(300)))
@@ -23,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llr.compiled import COUNTS, MATRIX, PAIR, REAL, kernel
 from llr.config import Config
 from llr.layout import LOG_ETA, POINTS, STRIDE, T
+from llr.rates.rate import FLOOR
 from llr.types import Counts, Vector
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ EARLY = 4 * STRETCHES
 ONE_WAY = 2.5
 A_FIFTH = math.log(1.2)
 FAR = math.log(10.0)
+LOST = 30.0 * math.log(10.0)
 HELD = 1e-9
 
 
@@ -40,8 +45,8 @@ class EtaStatus(NamedTuple):
     """What η is doing.
 
     Attributes:
-        state: "fixed", "starting" (too early to say), "travelling", "settled", or "pinned" at a
-            bound of its algorithm.
+        state: "fixed", "starting" (too early to say), "travelling", "settled", "pinned" at a
+            bound of its algorithm, or "vanished" (R24).
         advice: one line for people.
     """
 
@@ -57,6 +62,9 @@ def of(config: Config, state: "Numbers | None") -> EtaStatus:
             "fixed", "eta stays as given; an algorithm with a rate, as sg/ag, learns it"
         )
     t = 0 if state is None else state.t
+    start = math.log(config.eta0) if algorithm.starts else None
+    if state is not None and start is not None and _is_lost(state.scalars.item(LOG_ETA), start):
+        return _vanished(state.scalars.item(LOG_ETA) - start)
     if state is None or t < EARLY:
         return EtaStatus("starting", f"too early to say: ask again after {EARLY} samples")
     log_eta = state.scalars.item(LOG_ETA)
@@ -64,7 +72,6 @@ def of(config: Config, state: "Numbers | None") -> EtaStatus:
         low, high = algorithm.bounds(state.scalars, t)
         if min(abs(log_eta - low), abs(log_eta - high)) <= HELD:
             return _pinned(log_eta - low <= HELD)
-    start = math.log(config.eta0) if algorithm.starts else None
     net, squares = _changes(state.history, state.counts, log_eta)
     if abs(net) > A_FIFTH and abs(net) > ONE_WAY * math.sqrt(squares):
         return _travelling(net, log_eta, start)
@@ -90,6 +97,15 @@ def _changes(past: Vector, counts: Counts, log_eta: float) -> tuple[float, float
             squares += (now - before) * (now - before)
         before = now
     return net, squares
+
+
+def _is_lost(log_eta: float, start: float) -> bool:
+    return log_eta <= FLOOR or log_eta < start - LOST
+
+
+def _vanished(change: float) -> EtaStatus:
+    said = f"eta fell to nothing, {_times(change)} from eta0, and theta no longer moves"
+    return EtaStatus("vanished", f"{said}: start again from a smaller eta0, or with a rate as ag")
 
 
 def _pinned(low: bool) -> EtaStatus:

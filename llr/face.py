@@ -99,7 +99,7 @@ class Face:
 
     @property
     def eta_status(self) -> EtaStatus:
-        """Whether η is fixed, starting, travelling, settled or pinned, with a line of advice.
+        """What η is doing, as "travelling", "settled" or "vanished", with a line of advice.
 
         >>> import llr
         >>> llr.Learner("gaussian", algorithm="sg").eta_status.state

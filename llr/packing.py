@@ -8,7 +8,9 @@ from llr import history
 from llr.config import Config
 from llr.errors import StateError
 from llr.layout import THETA
+from llr.older import renew
 from llr.sealed import (
+    VERSION,
     arrays_of_plain,
     as_state_errors,
     check_version,
@@ -62,6 +64,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, St
     numbers = (state.vectors, state.scalars, state.statistics, state.history)
     if not all(np.isfinite(one).all() for one in numbers):
         raise StateError("not all numbers are finite")
+    if header["version"] < VERSION:
+        renew(config, state.vectors, state.scalars, state.counts)
     if not history.is_sound(state, history.width(state.vectors[THETA].size)):
         raise StateError("history: does not fit the counts")
     return config, state

@@ -20,7 +20,8 @@ from llr.config import Config
 from llr.errors import LLRError, StateError
 from llr.types import Array
 
-VERSION = 1
+VERSION = 2
+OLDEST = 1
 HEAD = struct.Struct("<4sII")
 
 
@@ -31,8 +32,9 @@ def head(config: Config, scheduled: bool) -> dict[str, Any]:
 
 def check_version(header: dict[str, Any]) -> None:
     """Raise `StateError` for a format that this library does not read."""
-    if header["version"] != VERSION:
-        raise StateError(f"format {header['version']}: this library reads format {VERSION}")
+    version = header["version"]
+    if type(version) is not int or not OLDEST <= version <= VERSION:
+        raise StateError(f"format {version}: this library reads formats {OLDEST} to {VERSION}")
 
 
 def seal(magic: bytes, header: dict[str, Any], arrays: dict[str, Array]) -> bytes:

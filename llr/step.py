@@ -3,7 +3,7 @@
 For a base, a rate and a model, with g = ∂ℓ_t(θ_t):
 
     λ       = g · h                                   the derivative of ℓ_t along log η
-    log η'  = rate(log η, λ)                          R5: first η,
+    log η'  = rate(log η, λ)                          R5: first η, R24: held at FLOOR once there,
     h'      = h + base(η', ∂ℓ_t(θ + h))               then h and θ, both with η'
     θ'      = θ + base(η', g)                         and both from the old θ and h
 """
@@ -32,6 +32,7 @@ from llr.layout import (
     H,
 )
 from llr.memory import remember
+from llr.rates.rate import FLOOR
 from llr.slope import Sample, Slope
 from llr.types import Vector
 from llr.vectors import dot, dots
@@ -52,16 +53,17 @@ def _step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope)
     eta, log_eta, gamma = scalars[ETA], scalars[LOG_ETA], 1.0
     learns, exact = own[LEARNS] != 0.0, own[EXACT] != 0.0
     loss, lam = _respond(learns, exact, V, sample, slope)
-    if learns:
+    if learns and log_eta > FLOOR:
         log_eta, scalars[RATE_A], scalars[RATE_B] = rates.advance(
             int(own[RATE]), log_eta, lam, sample.w, scalars[RATE_A], scalars[RATE_B], own[OF_RATE]
         )
+        log_eta = max(log_eta, FLOOR)
         if log_eta != scalars[LOG_ETA]:  # R19: log η is the state; unmoved, η is η_0 to the bit
             eta = math.exp(log_eta)
             scalars[LOG_ETA], scalars[ETA] = log_eta, eta
-        if own[MEMORY] != 0.0:
-            scalars[TAU] = remember(V, slope.g, sample.x, sample.t, scalars[TAU])
-            gamma = math.exp(-1.0 / scalars[TAU])
+    if learns and own[MEMORY] != 0.0:
+        scalars[TAU] = remember(V, slope.g, sample.x, sample.t, scalars[TAU])
+        gamma = math.exp(-1.0 / scalars[TAU])
     move(V, scalars[SCALARS:], sample, slope, Pace(eta, gamma, learns, exact, own[OF_BASE]))
     return loss
 

@@ -30,7 +30,7 @@ class Regret:
 
 @dataclass(frozen=True, slots=True)
 class EtaStatus:
-    """What the step size is doing: fixed, starting, travelling, settled or pinned; and advice."""
+    """What the step size is doing, as `settled` or `vanished`, and a line of advice."""
 
     state: str
     advice: str

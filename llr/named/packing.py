@@ -12,7 +12,9 @@ from llr.named.features import refusal
 from llr.named.names import Names
 from llr.named.state import NamedState, column_shape, history_width, scalar_count
 from llr.named.table import Version
+from llr.older import renew
 from llr.sealed import (
+    VERSION,
     arrays_of_plain,
     as_state_errors,
     check_version,
@@ -79,6 +81,8 @@ def _checked(
             raise StateError(f"{name}: not the shape this config has")
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise StateError("not all numbers are finite")
+    if header["version"] < VERSION:
+        renew(config, arrays["columns"].transpose(1, 2, 0), arrays["scalars"], arrays["counts"])
     known = Names(config.max_features, config.hash_bits, names)
     version = Version.of(known, arrays["columns"])
     state = NamedState(version, arrays["scalars"], arrays["counts"], arrays["history"])

@@ -1,9 +1,14 @@
 """What a rate is: a rule that moves log η along λ, its derivative."""
 
+import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from llr.parameter import Parameter
+
+FLOOR = math.log(sys.float_info.min)
+"""R24: the least log η, about −708: below it η loses digits, and then is 0."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class EtaStatus(BaseModel):
     """What the step size is doing."""
 
     state: str = Field(
-        description="`fixed`, `starting`, `travelling`, `settled`, or `pinned` at a bound."
+        description="`fixed`, `starting`, `travelling`, `settled`, `pinned`, or `vanished`."
     )
     advice: str = Field(description="One line for people.")
 

@@ -8,6 +8,7 @@ from llr import eta_status
 from llr.config import Config
 from llr.history import used
 from llr.layout import ETA, LOG_ETA, T
+from llr.rates.rate import FLOOR
 from llr.state import State, initial
 from llr.types import Vector
 
@@ -115,3 +116,32 @@ def test_on_the_papers_stream_a_start_far_off_travels_and_then_arrives(seed: int
     assert learner.learn(y[300:])
     assert learner.eta_status.state == "settled"
     assert "start the next session" in learner.eta_status.advice
+
+
+@pytest.mark.parametrize(
+    ("stream", "algorithm", "eta0"),
+    [
+        ("regression", "sg/sg", 0.1),
+        ("regression", "svrg/sg", 0.01),
+        ("quadratic", "sg/sg", 1e-4),
+        ("quadratic", "svrg/sg", 1e-4),
+        ("gaussian", "svrg/sg", 10.0),
+    ],
+)
+def test_a_step_size_that_fell_to_nothing_says_so(stream: str, algorithm: str, eta0: float) -> None:
+    source = llr.streams.STREAMS[stream](1)
+    learner = llr.Learner(source.model, source.dim, algorithm, eta0, source.theta0)
+    assert learner.learn(*source.take(300))
+    assert learner.eta > 0.0
+    assert learner.log_eta >= FLOOR
+    assert learner.eta_status.state == "vanished"
+    assert "smaller eta0" in learner.eta_status.advice
+    theta = learner.theta
+    assert learner.learn(*source.take(300))
+    np.testing.assert_allclose(learner.theta, theta, rtol=1e-12)
+
+
+def test_far_below_eta0_is_as_good_as_nothing() -> None:
+    fallen = [math.log(1e-3)] * 10 + [math.log(1e-40)] * 100
+    assert walked(fallen) == "vanished"
+    assert walked([math.log(1e-3)] * 10 + [math.log(1e-20)] * 100) != "vanished"

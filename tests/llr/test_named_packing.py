@@ -50,7 +50,7 @@ def test_a_cut_state_is_noticed(cut: int) -> None:
 
 
 CHANGES: dict[str, Any] = {
-    "another version": lambda h: h.update(version=2),
+    "another version": lambda h: h.update(version=3),
     "no names": lambda h: h.pop("names"),
     "a name twice": lambda h: h.update(names=["a", "a", "#1"]),
     "too few names": lambda h: h.update(names=["a", "b"]),

@@ -53,7 +53,8 @@ def test_foreign_bytes_are_refused(data: bytes) -> None:
     [
         [],
         {},
-        {"version": 2, "config": {}, "arrays": {}},
+        {"version": 3, "config": {}, "arrays": {}},
+        {"version": "1", "config": {}, "arrays": {}},
         {"version": 1, "config": {"model": "softmax", "options": {"classes": 2 * 10**9}}},
         {"version": 1, "config": {"model": "nonsense"}, "arrays": {}},
         {"version": 1, "config": {"model": "gaussian", "wrong": 1}, "arrays": {}},

@@ -58,6 +58,28 @@ def test_a_callers_own_schedule_damps_theta_and_log_eta() -> None:
     assert_like_reference("linear", "sg/ag", seed=6, schedule=lambda t: 2.0 + t)
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "eta0"), [("sg/ag", 1e-2), ("sg/ag", 1e-1), ("svrg/ag", 1e-3), ("svrg/ag", 1e-2)]
+)
+def test_on_the_quadratic_of_1e8_the_way_through_1e82_is_that_of_exact_arithmetic(
+    algorithm: str, eta0: float
+) -> None:
+    stream = llr.streams.quadratic()
+    samples = stream.take(500)
+    learner = llr.Learner("linear", 1, algorithm, eta0, stream.theta0)
+    assert learner.learn(*samples)
+    exact = reference.run("linear", algorithm, reference_samples(samples), [1.0], eta0)
+    assert learner.log_eta == pytest.approx(float(exact[-1].log_eta), rel=1e-12)
+    assert learner.theta[0] == pytest.approx(float(exact[-1].theta[0]), rel=1e-8)
+    assert max(abs(record.theta[0]) for record in exact) > 1e80
+
+
+def test_slopes_whose_square_is_0_move_log_eta_as_well() -> None:
+    learner = llr.Learner("gaussian", 1, "sg/ag", 0.5)
+    assert learner.learn(np.full(50, 1e-100))
+    assert learner.log_eta != np.log(0.5)
+
+
 @pytest.mark.parametrize("model", ["gaussian", "bernoulli", "linear"])
 def test_regret_is_the_references(model: str) -> None:
     samples, theta0 = samples_of(model, 7, 60), theta0_of(model, 7)

@@ -36,6 +36,8 @@ mp = MPContext()  # a context of its own: nothing else can change its precision
 mp.dps = 50
 
 MEMORY_START = 10  # R12: n0, the samples that use plain averages
+LEAST_TAU = mp.mpf(1.1)  # R12: at 1 tau would stay for ever
+FLOOR = mp.log(mp.mpf(2) ** -1022)  # R24: the least log eta, of float64's least full number
 
 
 def vector(values: Sequence[Any]) -> Vector:
@@ -51,6 +53,11 @@ def dot(a: Vector, b: Vector) -> Number:
 def f(t: int) -> Number:
     """The schedule sqrt(t + 2) log(t + 3), both f and mu (R1)."""
     return mp.sqrt(t + 2) * mp.log(t + 3)
+
+
+def held(log_eta: Number, change: Number) -> Number:
+    """R24: log eta after this change; at the floor it stays."""
+    return log_eta if log_eta <= FLOOR else max(log_eta + change, FLOOR)
 
 
 # --------------------------------------------------------------------------------- models
@@ -292,7 +299,7 @@ class Memory:
             self._average(g)  # at rate 1 / tau, the old tau
             total = sum(self.v_bar, mp.mpf(0))
             ratio = dot(self.g_bar, self.g_bar) / total if total != 0 else mp.mpf(0)
-            self.tau = (1 - ratio) * self.tau + 1
+            self.tau = max((1 - ratio) * self.tau + 1, LEAST_TAU)
         return mp.exp(-1 / self.tau)
 
     def _average(self, g: Vector) -> None:
@@ -346,7 +353,7 @@ def sg_sg(p: Problem) -> list[Record]:
         loss -= p.model.ell(theta, sample)
         mu = mp.mpf(p.schedule(t))
         g = p.model.gradient(theta, sample)
-        log_eta = log_eta + dot(g, h) / mu  # R5: eta first; R9: /sg adds lam / mu
+        log_eta = held(log_eta, dot(g, h) / mu)  # R5: eta first; R9: /sg adds lam / mu
         r = mp.exp(log_eta) / mu  # R1: f and mu are one function
         gamma = past.gamma(g) if p.memory else mp.mpf(1)  # R12
         if p.exact:  # R6: Proposition 1
@@ -382,7 +389,7 @@ def sg_ag(p: Problem) -> list[Record]:
             n2 = ((1 - 1 / mu) * n2 + lam**2 / mu) / d
             n = mp.sqrt(n2)
         if n != 0:  # R4
-            log_eta = log_eta + lam / n / mu  # R9: /ag adds lam / (n mu)
+            log_eta = held(log_eta, lam / n / mu)  # R9: /ag adds lam / (n mu)
         r = mp.exp(log_eta) / mu
         gamma = past.gamma(g) if p.memory else mp.mpf(1)  # R12
         if p.exact:  # R6
@@ -414,7 +421,7 @@ def svrg_sg(p: Problem) -> list[Record]:
         count += 1
         mu = mp.mpf(p.schedule(t))
         g = p.model.gradient(theta, sample)
-        log_eta = log_eta + dot(g, h) / mu  # R5, R9
+        log_eta = held(log_eta, dot(g, h) / mu)  # R5, R9
         r = mp.exp(log_eta)  # R7: undamped
         g_b = p.model.gradient(theta_b, sample)  # R8
         s_b = [s_b[i] + g_b[i] for i in size]
@@ -460,7 +467,7 @@ def svrg_ag(p: Problem) -> list[Record]:
             n2 = ((1 - 1 / mu) * n2 + lam**2 / mu) / d
             n = mp.sqrt(n2)
         if n != 0:  # R4
-            log_eta = log_eta + lam / n / mu  # R9
+            log_eta = held(log_eta, lam / n / mu)  # R9
         r = mp.exp(log_eta)  # R7: undamped
         g_b = p.model.gradient(theta_b, sample)  # R8
         s_b = [s_b[i] + g_b[i] for i in size]

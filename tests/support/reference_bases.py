@@ -22,6 +22,7 @@ from support.reference import (
     Softmax,
     Vector,
     dot,
+    held,
     make_model,
     mp,
     vector,
@@ -40,14 +41,14 @@ class Rate:
     def move(self, lam: Number, mu: Number) -> Number:
         """Take in lam and return the new eta (R5)."""
         if self.kind == "sg":
-            self.log_eta += lam / mu
+            self.log_eta = held(self.log_eta, lam / mu)
         if self.kind == "ag":
             self.d = (1 - 1 / mu) * self.d + 1 / mu
             raw = (1 - 1 / mu) * self.n2 + lam**2 / mu
             self.n2 = raw if self.unbiased else raw / self.d
             n = mp.sqrt(raw / self.d)
             if n != 0:
-                self.log_eta += lam / n / mu
+                self.log_eta = held(self.log_eta, lam / n / mu)
         return mp.exp(self.log_eta)
 
 
