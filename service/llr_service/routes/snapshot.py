@@ -1,5 +1,6 @@
 """`/v1/sessions/{name}/snapshot`: a session as plain JSON, out and in again, to the last bit."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -13,26 +14,36 @@ from llr_service.sessions.packing import from_plain, to_plain
 from llr_service.sessions.present import settled
 from llr_service.sessions.producers import MOST_SAMPLES, PRODUCER
 from llr_service.sessions.roster import belongs, config_now
+from llr_service.sessions.team import Team
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 FORMAT = 1
+LONG = 2**17
+"""Bytes of a state that is written in a thread: others are served meanwhile."""
 
 
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
-async def out(session: Named, here: AppStateDep, response: Response) -> Any:
+async def out(session: Named, here: AppStateDep) -> Any:
     """Everything needed to go on elsewhere."""
     session = await settled(here.sessions, session)
     session.turns.check_open()
-    team = session.published
-    response.headers["ETag"] = f'"{session.t}"'
-    return {
+    team, etag = session.published, {"ETag": f'"{session.t}"'}
+    members: dict[str, Any] = {
         "format": FORMAT,
         "name": session.name,
         "t": session.t,
         "config": config_now(session.config, team),
-        "producers": session.producers,
-        **(to_plain(team) if team else {"state": None, "team": None}),
+        "producers": dict(session.producers),
     }
+    long = team is not None and team.nbytes > LONG
+    body = await asyncio.to_thread(_written, members, team) if long else _written(members, team)
+    return Response(body, headers=etag, media_type="application/json")
+
+
+def _written(members: dict[str, Any], team: Team | None) -> bytes:
+    """A snapshot as JSON. What is published never changes, so a thread may read it."""
+    state = to_plain(team) if team else {"state": None, "team": None}
+    return Snapshot(**members, **state).model_dump_json().encode()
 
 
 @router.put(

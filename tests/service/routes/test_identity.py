@@ -86,3 +86,16 @@ def test_a_coordinate_is_told_once_and_not_too_many_of_them(client: TestClient) 
 def test_a_shadow_that_is_there_is_documented(client: TestClient) -> None:
     put = client.get("/openapi.json").json()["paths"]["/v1/sessions/{name}/shadows/{shadow}"]["put"]
     assert put["responses"]["200"]["content"] == put["responses"]["201"]["content"]
+
+
+def test_a_snapshot_that_is_written_in_a_thread_is_the_same(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.put(DEMO, json={"model": "linear", "dim": 3, "shadows": {"rival": {"algorithm": "sg"}}})
+    sample = {"x": [1, 2, 3], "y": 1}
+    client.post(f"{DEMO}/samples", params={"producer": "p", "seq": "0"}, json=sample)
+    at_once = client.get(f"{DEMO}/snapshot")
+    monkeypatch.setattr("llr_service.routes.snapshot.LONG", 0)
+    threaded = client.get(f"{DEMO}/snapshot")
+    assert (threaded.content, threaded.headers["etag"]) == (at_once.content, '"1"')
+    assert client.put("/v1/sessions/twin/snapshot", json=threaded.json()).status_code == 201
