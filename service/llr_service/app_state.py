@@ -4,14 +4,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Request
-from starlette.types import Message, Receive, Scope
 
 from llr_service.http.auth import ANYBODY, KEY, ApiKey
-from llr_service.http.bodies import read_body
-from llr_service.http.responses import SESSION
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
@@ -21,6 +18,8 @@ from llr_service.sessions.present import fresh
 from llr_service.settings import Settings
 
 R = TypeVar("R")
+SESSION = "llr.session"
+"""Where a scope holds the session that a route of FastAPI found, for the log."""
 
 
 @dataclass
@@ -56,10 +55,6 @@ class AppState:
             raise RuntimeError("the app has not started")
         return self.hub
 
-    def room(self) -> "BodyBudget":
-        """BodyBudget for one body among all that are being worked on."""
-        return BodyBudget(self)
-
     def record_accepted(self, session: Session, sent: int, accepted: int) -> None:
         """So many samples were sent to a session, and so many of them were new."""
         self.sessions.touched(session)
@@ -91,49 +86,6 @@ class AppState:
         self.sessions.drain()
         for reader in list(self.readers):
             reader.cancel()
-
-
-class BodyBudget:
-    """BodyBudget for one body, taken as it arrives and given back when it is left."""
-
-    __slots__ = ("_context", "_first", "_taken")
-
-    def __init__(self, context: AppState) -> None:
-        self._context, self._taken, self._first = context, 0, True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-    def release(self) -> None:
-        """Give back what was taken."""
-        self._context.bodies -= self._taken
-        self._taken = 0
-
-    async def body(self, scope: Scope, receive: Receive) -> bytes:
-        """The body of a request, within the limits; 503 if there are too many.
-
-        Waiting for more than the first part ends when the service is to stop.
-        """
-        settings = self._context.settings
-        limits = (settings.max_body, settings.body_timeout, settings.min_rate)
-        return await read_body(lambda: self._part(receive), scope["headers"], *limits)
-
-    async def _part(self, receive: Receive) -> Message:
-        first, self._first = self._first, False
-        message = await (receive() if first else self._context.cancel_on_shutdown(receive()))
-        self.reserve(len(message.get("body", b"")))
-        return message
-
-    def reserve(self, size: int) -> None:
-        """BodyBudget for so many bytes more; 503 if there is none."""
-        if self._context.bodies + size > self._context.settings.max_bodies:
-            detail = "too many large bodies at once, send again"
-            raise Problem("unavailable", detail, headers={"Retry-After": "1"})
-        self._context.bodies += size
-        self._taken += size
 
 
 def of_request(request: Request) -> AppState:

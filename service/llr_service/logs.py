@@ -32,16 +32,17 @@ def begin_request(headers: Iterable[tuple[bytes, bytes]]) -> str:
     for name, value in headers:
         if name == b"x-request-id":
             given = value
-    request_id = id_of(given)
+    return set_request_id(given)
+
+
+def set_request_id(given: bytes | None) -> str:
+    """Give the running request the id it came with, or a new one."""
+    if given is not None and _ACCEPTED.fullmatch(given):
+        request_id = given.decode("ascii")
+    else:
+        request_id = f"{_PREFIX}-{next(_NUMBERS):x}"
     _request_id.set(request_id)
     return request_id
-
-
-def id_of(given: bytes | None) -> str:
-    """The id of a request that came with this one, or with none."""
-    if given is not None and _ACCEPTED.fullmatch(given):
-        return given.decode("ascii")
-    return f"{_PREFIX}-{next(_NUMBERS):x}"
 
 
 def current_request() -> str | None:

@@ -1,5 +1,6 @@
-"""The OpenAPI document: FastAPI's, with the samples route, the problems and the examples added."""
+"""The OpenAPI document: FastAPI's, with the direct routes, the problems and the examples added."""
 
+import inspect
 from typing import Any
 
 from fastapi import FastAPI
@@ -7,69 +8,13 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 import llr
-from llr_service.codec.errors import ID as IDS
+from llr_service.http.routing import DirectRoute
 from llr_service.problems import KINDS, MEDIA_TYPE
-from llr_service.schemas import Answer, ProblemDocument
+from llr_service.routes import DIRECT
+from llr_service.schemas import ProblemDocument
+from llr_service.sessions.config import NAME
 
 REF = "#/components/schemas/"
-ONE = {"x": [0.5, -1.2], "y": 1.0}
-NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
-VALUE = {"type": ["number", "boolean", "string"]}
-ROW: dict[str, Any] = {
-    "anyOf": [
-        {"type": "array", "items": {"type": "number"}},
-        {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
-    ]
-}
-SAMPLE: dict[str, Any] = {
-    "type": "object",
-    "required": ["y"],
-    "properties": {
-        "x": ROW,
-        "y": {"type": "number"},
-    },
-    "additionalProperties": False,
-}
-COLUMNS: dict[str, Any] = {
-    "type": "object",
-    "required": ["y"],
-    "properties": {
-        "x": {"type": "array", "items": ROW},
-        "y": {"type": "array", "items": {"type": "number"}},
-    },
-    "additionalProperties": False,
-}
-BODIES: dict[str, Any] = {
-    "application/json": {
-        "schema": {"anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS]},
-        "examples": {
-            "one sample": {"value": ONE},
-            "named features": {"value": NAMED_ONE},
-            "without features": {"value": {"y": 4.2}},
-            "many": {"value": [ONE, {"x": [0.1, 0.3], "y": 0.0}]},
-            "columns": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "y": [1.0, 0.0]}},
-        },
-    },
-    "application/x-ndjson": {
-        "schema": {"type": "string", "description": "A sample a line, any number of lines."},
-        "examples": {"two samples": {"value": '{"x":[0.5,-1.2],"y":1}\n{"x":[0.1,0.3],"y":0}\n'}},
-    },
-    "application/x-npy": {
-        "schema": {
-            "type": "string",
-            "format": "binary",
-            "description": "One float64 or float32 array: n rows of d features, then y.",
-        },
-        "example": "numpy.save(file, numpy.column_stack([X, y]))",
-    },
-}
-PARAMETERS: list[dict[str, Any]] = [
-    {"name": "producer", "in": "query", "schema": {"type": "string"}},
-    {"name": "seq", "in": "query", "schema": {"type": "integer", "minimum": 0}},
-    {"name": "theta", "in": "query", "schema": {"type": "boolean", "default": True}},
-    {"name": "predictions", "in": "query", "schema": {"type": "boolean", "default": False}},
-    {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
-]
 FRESH = {
     "format": 1,
     "name": "demo",
@@ -78,52 +23,12 @@ FRESH = {
     "producers": {},
     "state": None,
 }
-ID: dict[str, Any] = {"type": "string", "pattern": f"^{IDS.pattern}$"}
-PREDICT = {
-    "required": False,
-    "content": {
-        "application/json": {
-            "schema": {
-                "type": "object",
-                "properties": {
-                    "x": {"anyOf": [ROW, {"type": "array", "items": ROW}]},
-                    "id": ID,
-                    "ids": {"type": "array", "items": ID, "minItems": 1},
-                },
-                "additionalProperties": False,
-            },
-            "examples": {
-                "one row": {"value": {"x": [0.5, -1.2]}},
-                "many rows": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]]}},
-                "named features": {"value": {"x": NAMED_ONE["x"]}},
-                "without features": {"value": {}},
-                "kept for a label": {"value": {"x": [0.5, -1.2], "id": "order-17"}},
-                "many, kept": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "ids": ["a", "b"]}},
-            },
-        }
-    },
-}
-LABEL: dict[str, Any] = {
-    "type": "object",
-    "required": ["id", "y"],
-    "properties": {"id": ID, "y": {"type": "number"}},
-    "additionalProperties": False,
-}
-LABELS = {
+NAME_PARAMETER = {
+    "name": "name",
+    "in": "path",
     "required": True,
-    "content": {
-        "application/json": {
-            "schema": {"anyOf": [LABEL, {"type": "array", "items": LABEL, "minItems": 1}]},
-            "examples": {
-                "one label": {"value": {"id": "order-17", "y": 1.0}},
-                "many": {"value": [{"id": "a", "y": 1.0}, {"id": "b", "y": 0.0}]},
-            },
-        },
-        "application/x-ndjson": {
-            "schema": {"type": "string", "description": "A label a line."},
-            "examples": {"two labels": {"value": '{"id":"a","y":1}\n{"id":"b","y":0}\n'}},
-        },
-    },
+    "schema": {"type": "string", "pattern": f"^{NAME}$", "title": "Name"},
+    "description": "The session's name.",
 }
 
 
@@ -136,15 +41,17 @@ def document(app: FastAPI) -> dict[str, Any]:
             summary="Learners that tune their own step size, as named sessions.",
             routes=app.routes,
         )
+        models = {route.response for route in DIRECT} | {ProblemDocument}
         _, schemas = models_json_schema(
-            [(Answer, "serialization"), (ProblemDocument, "serialization")],
+            [
+                (model, "serialization")
+                for model in sorted(models, key=lambda model: model.__name__)
+            ],
             ref_template=REF + "{model}",
         )
         made.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
-        made["paths"]["/v1/sessions/{name}/samples"] = {"post": _samples(made)}
-        made["paths"]["/v1/sessions/{name}/predict"]["post"]["requestBody"] = PREDICT
-        labels = made["paths"]["/v1/sessions/{name}/labels"]["post"]
-        labels["requestBody"], labels["parameters"] = LABELS, labels["parameters"] + PARAMETERS[2:]
+        for route in DIRECT:
+            made["paths"].setdefault(route.path, {})[route.method.lower()] = _operation(route)
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"key": []}, {}]
         _add_what_fastapi_leaves_out(made)
@@ -168,26 +75,23 @@ def _add_what_fastapi_leaves_out(made: dict[str, Any]) -> None:
         answer["content"] = {kind: {"schema": {"type": "string"}}}
 
 
-def _samples(made: dict[str, Any]) -> dict[str, Any]:
-    name = made["paths"]["/v1/sessions/{name}"]["get"]["parameters"][0]
-    return {
-        "tags": ["learning"],
-        "summary": "Learn",
-        "description": "One sample, many, or a stream. 200: applied exactly once, and on disk. "
-        "A WebSocket at `/v1/sessions/{name}/stream` takes the same, an answer a message.",
-        "operationId": "learn",
-        "parameters": [name, *PARAMETERS],
-        "requestBody": {"required": True, "content": BODIES},
-        "responses": {
-            "200": {
-                "description": "Learnt. For NDJSON with that Accept, a line a block.",
-                "content": {
-                    "application/json": {"schema": {"$ref": REF + "Answer"}},
-                    "application/x-ndjson": {"schema": {"type": "string"}},
-                },
-            }
-        },
+def _operation(route: DirectRoute) -> dict[str, Any]:
+    """The operation of a direct route, from its declaration."""
+    summary, _, more = inspect.cleandoc(route.call.__doc__ or "").partition("\n\n")
+    answer = {"application/json": {"schema": {"$ref": REF + route.response.__name__}}} | route.also
+    operation: dict[str, Any] = {
+        "tags": [route.tag],
+        "summary": summary.rstrip("."),
+        "description": " ".join((more or summary).split()),
+        "operationId": route.operation_id,
+        "parameters": [NAME_PARAMETER, *route.parameters],
+        "responses": {"200": {"description": "Done.", "content": answer}},
+        "x-role": str(route.access.role),
     }
+    if route.content:
+        body = {"required": route.body_required, "content": route.content}
+        operation["requestBody"] = body
+    return operation
 
 
 def _add_problems(operation: dict[str, Any]) -> None:

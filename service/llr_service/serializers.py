@@ -8,7 +8,7 @@ import orjson
 from llr import EtaStatus, NamedLearner
 from llr.eta_status import of as judged
 from llr_service.codec.samples import NAMED
-from llr_service.http.responses import Header, ResponseWriter
+from llr_service.http.responses import JSON, Response
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
 from llr_service.sessions.learners import AnyLearner
@@ -17,7 +17,6 @@ from llr_service.sessions.shelf import Shelf
 from llr_service.sessions.team import Team
 from llr_service.theta import Shown, everything, of_body
 
-JSON: Header = (b"content-type", b"application/json")
 BEFORE: dict[str, Any] = {
     "loss": {"total": 0.0, "mean": None},
     "regret": {"ml": None, "best_fixed": None},
@@ -40,19 +39,15 @@ def learn_response(session: Session, learnt: Learnt, theta: bool) -> bytes:
     return orjson.dumps(members)
 
 
-def headers_of(learnt: Learnt) -> list[Header]:
-    """The headers of that answer."""
-    return [JSON, (b"etag", b'"%d"' % learnt.team.t)]
+def learn_reply(session: Session, learnt: Learnt, theta: bool) -> Response:
+    """The response to a batch of samples."""
+    headers = [JSON, (b"etag", b'"%d"' % learnt.team.t)]
+    return Response(200, headers, learn_response(session, learnt, theta))
 
 
 def _of_batch(learnt: Learnt) -> Shown:
     """θ as the answer to a batch tells it."""
     return of_body(learnt.names) if learnt.theta is None else lambda _: learnt.theta
-
-
-async def send(answer: ResponseWriter, session: Session, learnt: Learnt, theta: bool) -> None:
-    """ResponseWriter a batch of samples."""
-    await answer.whole(200, learn_response(session, learnt, theta), headers_of(learnt))
 
 
 def session_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:

@@ -10,11 +10,16 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 from llr_service.app import App
-from llr_service.http.handshake import STREAM_ROUTE
-from llr_service.http.middleware import PUBLIC, SAMPLES_ROUTE, required_role
+from llr_service.http.routing import RouteIndex
 from llr_service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
 from llr_service.routes.flow_control import AHEAD
-from llr_service.routes.stream import CODES, GOING_AWAY, MAX_CONSECUTIVE_ERRORS, WRONG
+from llr_service.routes.stream import (
+    CODES,
+    GOING_AWAY,
+    MAX_CONSECUTIVE_ERRORS,
+    WRONG,
+    WebSocketEndpoint,
+)
 from llr_service.settings import Settings
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from starlette.testclient import TestClient
@@ -25,6 +30,7 @@ from scripts.system_programs import need
 
 API = (ROOT / "docs" / "api.md").read_text()
 APP = App(Settings(store="memory:"))
+INDEX = RouteIndex(APP.inner.routes)
 DOCUMENT: dict[str, Any] = APP.inner.openapi()
 OPERATIONS: dict[str, dict[str, Any]] = {
     f"{method.upper()} {path}": operation
@@ -37,7 +43,7 @@ BESIDE = {"GET /", "GET /dashboard/{asset}", "GET /docs", "GET /openapi.json"}
 
 def routes(app: App) -> set[str]:
     """Every route of an app as `METHOD /path`, those that go past the router included."""
-    found = {f"POST {SAMPLES_ROUTE}", f"WS {STREAM_ROUTE}"}
+    found = {f"WS {WebSocketEndpoint.path}"}
     for route in iter_route_contexts(app.inner.routes):
         found |= {f"{method} {route.path}" for method in set(route.methods or ["WS"]) - {"HEAD"}}
     return {route for route in found if "/swagger/" not in route}
@@ -83,7 +89,7 @@ def test_every_body_has_an_example(content: dict[str, Any]) -> None:
 
 
 def test_the_examples_of_samples_are_learnt_from(client: TestClient) -> None:
-    content = OPERATIONS[f"POST {SAMPLES_ROUTE}"]["requestBody"]["content"]
+    content = OPERATIONS["POST /v1/sessions/{name}/samples"]["requestBody"]["content"]
     assert set(content) == {"application/json", "application/x-ndjson", "application/x-npy"}
     client.put("/v1/sessions/linear", json={"model": "linear"})
     client.put("/v1/sessions/gaussian", json={"model": "gaussian"})
@@ -163,8 +169,9 @@ def test_the_table_of_routes_in_the_docs_is_the_app() -> None:
     for route, role in rows:
         method, path = route.split()
         path = path.replace("{name}", "a").replace("{asset}", "main.js").replace("{shadow}", "b")
-        least = "none" if path in PUBLIC else str(required_role(method, path))
-        assert role == least, route
+        stream = path.endswith("/stream")
+        access = WebSocketEndpoint.access if stream else INDEX.find(method, path).access
+        assert role == str(access.role or "none"), route
 
 
 def test_the_table_of_errors_in_the_docs_is_the_code() -> None:

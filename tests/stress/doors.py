@@ -8,8 +8,7 @@ from urllib.parse import unquote
 from fastapi.routing import iter_route_contexts
 from llr_service.app import App
 from llr_service.http.auth import hash_key, parse_keys
-from llr_service.http.handshake import STREAM_ROUTE
-from llr_service.http.middleware import SAMPLES_ROUTE
+from llr_service.routes.stream import WebSocketEndpoint
 from llr_service.settings import Settings
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message
@@ -117,7 +116,7 @@ def key_of(role: str) -> dict[str, str]:
 
 def routes(app: App) -> set[str]:
     """All there are, as in the table."""
-    found = {f"POST {SAMPLES_ROUTE}", f"WS {STREAM_ROUTE}"}
+    found = {f"WS {WebSocketEndpoint.path}"}
     for route in iter_route_contexts(app.inner.routes):
         found |= {f"{method} {route.path}" for method in route.methods or ["WS"]}
     return found

@@ -6,11 +6,11 @@ key of a tenant: for it there are the sessions whose names begin with the prefix
 """
 
 import hashlib
-import hmac
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any, NamedTuple, TypeVar
 
 from llr_service.problems import Problem
 
@@ -57,6 +57,32 @@ class ApiKey:
         [True, False, False]
         """
         return not self.prefix or (name.startswith(self.prefix) and name != self.prefix)
+
+
+class Access(NamedTuple):
+    """What a route asks of a key.
+
+    Attributes:
+        role: the least role; None if the route is open to everybody, with a key or without.
+        shared: whether keys of tenants may use a route that names no session.
+    """
+
+    role: Role | None
+    shared: bool = False
+
+
+PUBLIC = Access(None)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def requires(access: Access | Role) -> Callable[[F], F]:
+    """Declare what an endpoint asks of a key. Every route has such a declaration."""
+
+    def declare(endpoint: F) -> F:
+        endpoint.access = Access(access) if isinstance(access, Role) else access  # type: ignore[attr-defined]
+        return endpoint
+
+    return declare
 
 
 ANYBODY = ApiKey("anybody", Role.ADMIN, b"")
@@ -106,26 +132,27 @@ def _parse(place: int, entry: str) -> ApiKey:
     return ApiKey(name, Role[role.upper()], bytes.fromhex(digest), *prefix)
 
 
-def authenticate(headers: Iterable[tuple[bytes, bytes]], keys: Sequence[ApiKey]) -> ApiKey:
-    """The key of whoever sent these headers; everybody may do everything where there are no keys.
+def by_digest(keys: Iterable[ApiKey]) -> dict[bytes, ApiKey]:
+    """The keys by their SHA-256, as `authenticate` takes them."""
+    return {key.digest: key for key in keys}
 
-    A key comes as `Authorization: Bearer <key>` or as `X-API-Key: <key>`. It is compared with
-    every key there is, each in constant time, so that the time taken tells nothing.
+
+def authenticate(headers: Iterable[tuple[bytes, bytes]], keys: Mapping[bytes, ApiKey]) -> ApiKey:
+    """The key that these headers hold; `ANYBODY` where no keys are configured.
+
+    A key comes as `Authorization: Bearer <key>` or as `X-API-Key: <key>`. Its digest is looked up:
+    the time that takes depends on the digest, which tells nothing about the key.
 
     Args:
         headers: the headers as ASGI has them, names in lower case.
-        keys: the keys that are accepted.
+        keys: the keys that are accepted, by their digest.
 
     Raises:
         Problem: `unauthenticated` if there is no key, an unknown one, or two different ones.
     """
     if not keys:
         return ANYBODY
-    given = hashlib.sha256(_given(headers)).digest()
-    found = None
-    for key in keys:
-        if hmac.compare_digest(key.digest, given):
-            found = key
+    found = keys.get(hashlib.sha256(_given(headers)).digest())
     if found is None:
         raise Problem("unauthenticated", "This key is not known here.", headers=_CHALLENGE)
     return found
@@ -153,7 +180,7 @@ def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return given
 
 
-def require(role: Role, needed: Role) -> None:
+def require(role: Role, needed: Role | None) -> None:
     """Raise `forbidden` unless the role includes what is needed."""
-    if role < needed:
+    if needed is not None and role < needed:
         raise Problem("forbidden", f"This needs a key with the role {needed}; yours has {role}.")

@@ -6,27 +6,27 @@ a WebSocket to anywhere, without asking as it does for requests.
 """
 
 import logging
-import re
 import time
 
-from pydantic_core import to_json
+from starlette.routing import compile_path
 from starlette.types import Receive, Scope, Send
 
 from llr_service import logs
 from llr_service.app_state import AppState
-from llr_service.http.auth import authenticate, require
+from llr_service.http.auth import Access, Role, authenticate, by_digest, require
 from llr_service.http.hosts import Hosts, check_origin
-from llr_service.http.middleware import WS, required_role
-from llr_service.http.responses import Header
+from llr_service.http.responses import Header, error_response
+from llr_service.http.routing import session_in
 from llr_service.http.tenants import confine
-from llr_service.problems import MEDIA_TYPE, Problem
+from llr_service.problems import Problem
 from llr_service.routes.stream import WebSocketEndpoint
-from llr_service.sessions.config import NAME
+from llr_service.sessions.config import NAME_PATTERN
 
 log = logging.getLogger("llr_service")
 
-STREAM = re.compile(rf"/v1/sessions/({NAME})/stream")
-STREAM_ROUTE = "/v1/sessions/{name}/stream"
+WS = "WS"
+"""The method of a WebSocket, in logs."""
+STREAM = compile_path(WebSocketEndpoint.path)[0]
 PROTOCOL, KEY = "llr", "llr.key."
 """What a page offers as protocols: the first is spoken, the second has the page's key after it."""
 
@@ -37,6 +37,7 @@ class WebSocketHandshake:
     def __init__(self, context: AppState) -> None:
         self._settings, self._metrics = context.settings, context.metrics
         self._stream, self._hosts = WebSocketEndpoint(context), Hosts(context.settings)
+        self._keys = by_digest(context.settings.api_keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one WebSocket."""
@@ -57,23 +58,24 @@ class WebSocketHandshake:
 
     def _admitted(self, scope: Scope) -> str:
         """The session that may be streamed to. Raises the problem if not."""
-        found, settings = STREAM.fullmatch(scope["path"]), self._settings
-        self._hosts.check(scope["path"], scope["headers"])
-        check_origin(dict(scope["headers"]), settings)
-        if settings.api_keys:
+        found, path = STREAM.fullmatch(scope["path"]), scope["path"]
+        self._hosts.check(path, scope["headers"])
+        check_origin(dict(scope["headers"]), self._settings)
+        if self._keys:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
-            key = authenticate([*scope["headers"], *offered], settings.api_keys)
-            require(key.role, required_role(WS, scope["path"]))
-            confine(key, WS, scope["path"])
-        if found is None:
-            raise Problem("not-found", f"WebSockets are at {STREAM_ROUTE} only")
-        return found[1]
+            key = authenticate([*scope["headers"], *offered], self._keys)
+            access = self._stream.access if found else Access(Role.ADMIN)
+            require(key.role, access.role)
+            confine(key, access, WS, session_in(path))
+        if found is None or not NAME_PATTERN.fullmatch(found["name"]):
+            raise Problem("not-found", f"WebSockets are at {self._stream.path} only")
+        return str(found["name"])
 
     def _account(self, scope: Scope, started: float, status: int, **told: int | None) -> None:
         seconds = time.perf_counter() - started
         self._metrics.request(
-            STREAM_ROUTE if STREAM.fullmatch(scope["path"]) else "unmatched",
+            self._stream.path if STREAM.fullmatch(scope["path"]) else "unmatched",
             "WEBSOCKET",
             status,
             seconds,
@@ -87,8 +89,7 @@ async def _refuse(problem: Problem, own: Header, scope: Scope, send: Send) -> No
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008, "reason": problem.kind.title})
         return
-    kind = {"content-type": MEDIA_TYPE} | problem.headers
-    headers = [*((name.lower().encode(), value.encode()) for name, value in kind.items()), own]
-    status = problem.kind.status
-    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": to_json(problem.body())})
+    status, headers, body = error_response(problem)
+    start = {"type": "websocket.http.response.start", "status": status, "headers": [*headers, own]}
+    await send(start)
+    await send({"type": "websocket.http.response.body", "body": body})

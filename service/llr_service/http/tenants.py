@@ -1,33 +1,26 @@
 """Tenants: what there is for a key with a prefix, and nothing else.
 
-Paths are checked at the door, before anything is looked up: the answer to a name of somebody else
-is that of a session that does not exist, whether it does or not, and takes the same time. What is
-not listed here is not for tenants, so that a new address is closed to them until it is thought of.
-A name inside a body is its route's to check: `claim` what is made, `reach` what is looked at.
+A name in the path is checked before anything is looked up: the answer to another tenant's name is
+that of a session that does not exist, whether it does or not, and takes the same time. A route that
+names no session is closed to tenants unless it declares itself shared. A name inside a body is its
+route's to check: `claim` what is made, `reach` what is looked at.
 """
 
-import re
-
-from llr_service.http.auth import ApiKey
+from llr_service.http.auth import Access, ApiKey
 from llr_service.problems import Problem
 from llr_service.sessions.loading import not_found
 
-SHARED = {"/v1/sessions", "/v1/catalog", "/version"}
-"""Addresses for tenants that name no session: they hold nothing of others."""
-_SESSION = re.compile(r"/v1/sessions/([^/]*)(?:/.*)?", re.DOTALL)
 
-
-def confine(key: ApiKey, method: str, path: str) -> None:
-    """Raise the problem if an address is not for this key."""
-    if not key.prefix or path in SHARED:
+def confine(key: ApiKey, access: Access, method: str, name: str | None) -> None:
+    """Raise the problem if a route, with this session in its path, is not for this key."""
+    if not key.prefix or access.shared:
         return
-    session = _SESSION.fullmatch(path)
-    if session is None:
+    if name is None:
         raise Problem("forbidden", "This address is for keys that are of no tenant.")
     if method == "PUT":
-        claim(key, session[1], parameter="name")
+        claim(key, name, parameter="name")
     else:
-        reach(key, session[1])
+        reach(key, name)
 
 
 def reach(key: ApiKey, name: str) -> None:

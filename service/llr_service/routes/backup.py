@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from llr_service.app_state import AppState, AppStateDep
+from llr_service.http.auth import Role, requires
 from llr_service.http.hosts import check_origin
 from llr_service.problems import Problem
 from llr_service.sessions.waiting import RETRY
@@ -25,6 +26,7 @@ PART = 2**20
     response_class=Response,
     operation_id="takeBackup",
 )
+@requires(Role.ADMIN)
 async def backup(request: Request, here: AppStateDep) -> Response:
     """A copy of the store, an SQLite file; commits wait while it is made, not while it is sent.
 

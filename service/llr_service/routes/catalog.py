@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 import llr
 from llr import catalog
+from llr_service.http.auth import Access, Role, requires
 from llr_service.sessions.config import EXACT_BY_DEFAULT, SHADOWS, SessionConfig
 
 DETECTOR = "tells when the mean loss rises, by bets that chance wins once in 100,000 samples"
@@ -13,6 +14,7 @@ router = APIRouter(prefix="/v1", tags=["catalog"])
 
 
 @router.get("/catalog", operation_id="getCatalog")
+@requires(Access(Role.READ, shared=True))
 async def contents() -> dict[str, Any]:
     """Models, algorithms and options, each with a line of explanation."""
     fields = SessionConfig.model_fields

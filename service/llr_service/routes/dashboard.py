@@ -5,6 +5,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from llr_service.dashboard import ASSETS, PAGE
+from llr_service.http.auth import PUBLIC, requires
 
 router = APIRouter(tags=["dashboard"])
 POLICY = (
@@ -21,11 +22,13 @@ HEADERS = {
 """A browser asks every time whether a file is still the same: an upgrade is never half seen."""
 
 
+@requires(PUBLIC)
 async def page(request: Request) -> Response:
     """The dashboard."""
     return _answer(request, PAGE)
 
 
+@requires(PUBLIC)
 async def asset(request: Request) -> Response:
     """A file of the dashboard."""
     return _answer(request, request.path_params["asset"])

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
 from llr_service.app_state import AppState, AppStateDep, Named
+from llr_service.http.auth import Role, requires
 from llr_service.http.protocol import EVENTS
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
@@ -35,6 +36,7 @@ Seen = Moment | None
 
 
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
+@requires(Role.READ)
 async def events(
     session: Named, here: AppStateDep, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 
 from llr_service import serializers
 from llr_service.app_state import AppStateDep, Caller, Named
+from llr_service.http.auth import Role, requires
 from llr_service.http.tenants import claim
 from llr_service.schemas import Fork, SessionState
 from llr_service.sessions.fork import fork_of, secured
@@ -19,6 +20,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 @router.post(
     "/{name}/fork", status_code=201, response_model=SessionState, operation_id="forkSession"
 )
+@requires(Role.WRITE)
 async def fork(
     session: Named, wanted: Fork, here: AppStateDep, caller: Caller, response: Response
 ) -> Any:

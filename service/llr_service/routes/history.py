@@ -10,6 +10,7 @@ from pydantic_core import from_json
 from llr import History
 from llr_service import serializers
 from llr_service.app_state import Named
+from llr_service.http.auth import Role, requires
 from llr_service.problems import Problem
 from llr_service.schemas import Past
 from llr_service.sessions.moments import Passed
@@ -23,6 +24,7 @@ MAX_COORDINATES = 100
 
 
 @router.get("/{name}/history", response_model=Past, operation_id="getHistory")
+@requires(Role.READ)
 async def history(
     session: Named,
     points: Annotated[int, Query(ge=2, le=1000, description="At most so many points.")] = 500,

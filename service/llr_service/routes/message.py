@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llr_service.problems import Problem
-from llr_service.routes.params import number
-from llr_service.routes.samples import DECODERS, JSON, NPY, by_pointer
+from llr_service.routes.learning import JSON, NPY, submit
+from llr_service.routes.params import LearnParams, number
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Pending, Ticket
 from llr_service.sessions.course import Begun, Course
-from llr_service.sessions.waiting import in_thread_if_long
 
 SEQ, INNER = rb'\s*"seq"\s*:\s*(?P<seq>[^\s,}"]+)\s*', rb'\s*"samples"\s*:(?P<samples>.*)'
 NUMBERED = [
@@ -75,16 +74,13 @@ async def begin(
     `Course.finish` has to follow.
     """
     body, kind, seq = message
-    ticket, sent = numbers.ticket(seq), 0
+    params = LearnParams(numbers.ticket(seq), predictions=predictions, admitted=True)
+    sent = 0
 
     async def learn(session: Session) -> Pending:
         nonlocal sent
-        samples = await in_thread_if_long(body, DECODERS[kind], body, session.features)
-        sent = samples.n
-        try:
-            return await session.begin(samples, ticket, None, predictions, admitted=True)
-        except Problem as problem:
-            raise by_pointer(problem, body, kind) from None
+        pending, sent = await submit(session, kind, body, params)
+        return pending
 
     try:
         begun = await course.begin(learn)
@@ -92,7 +88,7 @@ async def begin(
         for error in problem.errors if seq is not None else ():
             error["pointer"] = "/samples" + error.get("pointer", "")
         raise
-    numbers.used(ticket, sent)
+    numbers.used(params.ticket, sent)
     return begun, sent
 
 

@@ -7,13 +7,12 @@ from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
-from starlette.types import Receive, Scope
 
 from llr_service import serializers
-from llr_service.app_state import AppState
 from llr_service.codec import Block, LineSplitter, Samples, decode_ndjson
 from llr_service.http.bodies import stream_body
-from llr_service.http.responses import ResponseWriter
+from llr_service.http.request import Request
+from llr_service.http.responses import Response
 from llr_service.problems import Problem
 from llr_service.routes.params import LearnParams
 from llr_service.sessions.actor import Session
@@ -30,43 +29,41 @@ AHEAD = 8
 """Blocks of a stream that are learnt before the first of them is durable."""
 
 
-class NdjsonEndpoint:
-    """Learning from a stream: one answer for all of it, or a line for each block if asked for."""
+async def learn_stream(request: Request, session: Session, params: LearnParams) -> Response | None:
+    """Learn from an NDJSON body: one answer for all of it, or a line a block if params for."""
+    return await _Stream(request).learn(session, params)
 
-    def __init__(self, context: AppState) -> None:
-        self._context = context
 
-    async def __call__(
-        self,
-        session: Session,
-        asked: LearnParams,
-        scope: Scope,
-        receive: Receive,
-        answer: ResponseWriter,
-    ) -> None:
-        """Learn from the body of a request."""
-        if asked.predictions:
+class _Stream:
+    """One NDJSON body on its way into a session."""
+
+    def __init__(self, request: Request) -> None:
+        self._request, self._state = request, request.state
+
+    async def learn(self, session: Session, params: LearnParams) -> Response | None:
+        """Learn from the whole body, block by block."""
+        if params.predictions:
             raise Problem("invalid", "predictions come with JSON and npy bodies only")
-        progress, course = _Progress(), Course(self._context.sessions, session)
+        progress, course = _Progress(), Course(self._state.sessions, session)
         last: Learnt | None = None
-        flow = self._blocks(course, asked, scope, receive, progress)
+        flow = self._blocks(course, params, progress)
         async with contextlib.aclosing(flow) as blocks:
-            if any(name == b"accept" and NDJSON in value for name, value in scope["headers"]):
-                await self._acknowledge(session, blocks, asked.theta, answer)
-                return
+            if NDJSON in self._request.headers.get(b"accept", b""):
+                await self._acknowledge(session, blocks, params.theta)
+                return None
             async for learnt in blocks:
                 last = learnt
         if last is None:
-            last = await course.finish(await course.begin(partial(_nothing, asked)))
+            last = await course.finish(await course.begin(partial(_nothing, params)))
         again = progress.accepted == 0 < progress.blocks
         whole = last._replace(accepted=progress.accepted, duplicate=again)
-        await serializers.send(answer, session, whole, asked.theta)
+        return serializers.learn_reply(session, whole, params.theta)
 
     async def _acknowledge(
-        self, session: Session, blocks: AsyncIterator[Learnt], theta: bool, send: ResponseWriter
+        self, session: Session, blocks: AsyncIterator[Learnt], theta: bool
     ) -> None:
         """A line for each block as it is committed; a problem ends the answer as its last line."""
-        kind = [(b"content-type", NDJSON)]
+        kind, send = [(b"content-type", NDJSON)], self._request.send
         head = {"type": "http.response.start", "status": 200, "headers": kind}
         started = False
         try:
@@ -88,15 +85,13 @@ class NdjsonEndpoint:
     async def _blocks(
         self,
         course: Course,
-        asked: LearnParams,
-        scope: Scope,
-        receive: Receive,
+        params: LearnParams,
         progress: "_Progress",
     ) -> AsyncGenerator[Learnt, None]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
         ahead: asyncio.Queue[Begun | None] = asyncio.Queue(AHEAD)
         with course:
-            reader = asyncio.create_task(self._read(course, asked, scope, receive, ahead))
+            reader = asyncio.create_task(self._read(course, params, ahead))
             try:
                 while (begun := await ahead.get()) is not None:
                     learnt = await course.finish(begun)
@@ -114,24 +109,22 @@ class NdjsonEndpoint:
     async def _read(
         self,
         course: Course,
-        asked: LearnParams,
-        scope: Scope,
-        receive: Receive,
+        params: LearnParams,
         ahead: "asyncio.Queue[Begun | None]",
     ) -> None:
         """Read blocks and learn from them ahead of the store, a bounded number of them."""
-        settings = self._context.settings
+        settings = self._state.settings
         limits = (None, settings.body_timeout, settings.min_rate)
         try:
             most = max(settings.block_bytes, settings.max_line)
             splitter = LineSplitter(most, settings.max_line)
-            body = stream_body(receive, scope["headers"], *limits)
+            body = stream_body(self._request.receive, self._request.scope["headers"], *limits)
             async with contextlib.aclosing(self._gathered(body)) as chunks:
                 async for chunk in chunks:
                     for block in splitter.feed(chunk):
-                        asked = await self._begin(course, block, asked, ahead)
+                        params = await self._begin(course, block, params, ahead)
             for block in splitter.flush():
-                asked = await self._begin(course, block, asked, ahead)
+                params = await self._begin(course, block, params, ahead)
         except asyncio.CancelledError:
             raise
         except BaseException:
@@ -151,7 +144,7 @@ class NdjsonEndpoint:
                     if len(gathered) >= ENOUGH or not waiting.done():
                         yield bytes(gathered)
                         gathered.clear()
-                chunk = await self._context.cancel_on_shutdown(waiting)
+                chunk = await self._state.cancel_on_shutdown(waiting)
             finally:
                 await _call_off(waiting)
             ended = chunk is None
@@ -160,37 +153,43 @@ class NdjsonEndpoint:
             yield bytes(gathered)
 
     async def _begin(
-        self, course: Course, block: Block, asked: LearnParams, ahead: "asyncio.Queue[Begun | None]"
+        self,
+        course: Course,
+        block: Block,
+        params: LearnParams,
+        ahead: "asyncio.Queue[Begun | None]",
     ) -> LearnParams:
         """Learn from one block; returns what the next one has to ask for."""
-        hub, decode = self._context.sessions, partial(_decoded, block)
+        hub, decode = self._state.sessions, partial(_decoded, block)
         samples = await upon(hub, course.session, decode, lambda _: True)
         if samples.n == 0:
-            return asked
-        begun = await course.begin(partial(_learn, samples, block, asked))
+            return params
+        begun = await course.begin(partial(_learn, samples, block, params))
         try:
             await ahead.put(begun)
         except asyncio.CancelledError:
             with contextlib.suppress(Problem):  # nobody else knows of it
                 await course.let_go(begun)
             raise
-        self._context.record_accepted(begun.session, samples.n, begun.pending.learnt.accepted)
-        ticket = asked.ticket
+        self._state.record_accepted(begun.session, samples.n, begun.pending.learnt.accepted)
+        ticket = params.ticket
         following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
-        return asked._replace(ticket=following, if_match=None, admitted=True)
+        return params._replace(ticket=following, if_match=None, admitted=True)
 
 
-async def _learn(samples: Samples, block: Block, asked: LearnParams, session: Session) -> Pending:
+async def _learn(samples: Samples, block: Block, params: LearnParams, session: Session) -> Pending:
     """Learn from a block ahead of the store, on one copy of the session."""
     try:
-        return await session.begin(samples, asked.ticket, asked.if_match, admitted=asked.admitted)
+        return await session.begin(
+            samples, params.ticket, params.if_match, admitted=params.admitted
+        )
     except Problem as problem:
         raise _by_line(problem, block) from None
 
 
-async def _nothing(asked: LearnParams, session: Session) -> Pending:
+async def _nothing(params: LearnParams, session: Session) -> Pending:
     """What comes of a body without samples."""
-    return await session.begin(Samples.none(), if_match=asked.if_match)
+    return await session.begin(Samples.none(), if_match=params.if_match)
 
 
 async def _let_go(course: Course, ahead: "asyncio.Queue[Begun | None]") -> None:

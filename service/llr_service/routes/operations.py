@@ -4,6 +4,7 @@ from fastapi import APIRouter, Response
 
 import llr
 from llr_service.app_state import AppStateDep
+from llr_service.http.auth import PUBLIC, Access, Role, requires
 from llr_service.problems import Problem
 
 router = APIRouter(tags=["operations"])
@@ -16,12 +17,14 @@ MEANING = {
 
 
 @router.get("/livez", operation_id="isAlive")
+@requires(PUBLIC)
 async def livez() -> dict[str, str]:
     """Whether the process answers."""
     return {"status": "ok"}
 
 
 @router.get("/readyz", operation_id="isReady")
+@requires(PUBLIC)
 async def readyz(here: AppStateDep) -> dict[str, str]:
     """Whether the store answers."""
     if here.draining:
@@ -31,6 +34,7 @@ async def readyz(here: AppStateDep) -> dict[str, str]:
 
 
 @router.get("/version", operation_id="getVersion")
+@requires(Access(Role.READ, shared=True))
 async def version(here: AppStateDep) -> dict[str, str]:
     """The version, and what an answer of 200 means here."""
     engine = here.settings.store.partition(":")[0]
@@ -38,6 +42,7 @@ async def version(here: AppStateDep) -> dict[str, str]:
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)
+@requires(Role.READ)
 async def metrics(here: AppStateDep) -> Response:
     """Counters and histograms for Prometheus."""
     body, kind = here.metrics.render()

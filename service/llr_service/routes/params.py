@@ -25,11 +25,14 @@ class LearnParams(NamedTuple):
     admitted: bool = False
 
 
+_DEFAULT = LearnParams()
+
+
 def learn_params(query: bytes, headers: dict[bytes, bytes]) -> LearnParams:
     """The query and If-Match, checked."""
     match = headers.get(b"if-match")
     if not query and match is None:
-        return LearnParams()
+        return _DEFAULT
     given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
     return LearnParams(
         _ticket(given),
@@ -60,6 +63,14 @@ def stream_params(query: bytes) -> StreamParams:
         _truth(given, "theta", True),
         _truth(given, "predictions", False),
     )
+
+
+def producer_of(query: bytes) -> str | None:
+    """The producer that a query names, checked; None if it names none."""
+    if not query:
+        return None
+    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)).get("producer")
+    return None if given is None else _producer(given)
 
 
 def _ticket(given: dict[str, str]) -> Ticket | None:

@@ -4,14 +4,17 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from pydantic_core import to_json
+import orjson
 
 from llr import SampleError
-from llr_service.app_state import AppState, AppStateDep, Caller, Named
+from llr_service.app_state import AppState
 from llr_service.codec import Query, decode_query
 from llr_service.http.auth import Role, require
+from llr_service.http.request import Request
+from llr_service.http.responses import JSON, Response
+from llr_service.http.routing import direct_route
 from llr_service.problems import Problem
+from llr_service.routes.request_schemas import PREDICT
 from llr_service.schemas import Prediction
 from llr_service.sessions import late
 from llr_service.sessions.actor import Session
@@ -21,28 +24,34 @@ from llr_service.sessions.present import upon
 from llr_service.sessions.roster import new_team
 from llr_service.sessions.waiting import in_thread_if_long
 
-router = APIRouter(prefix="/v1/sessions", tags=["learning"])
 Keep = Callable[[Session], Awaitable[int]]
 ALONE = {"/ids/0": "/id", "/x/0": "/x"}
 """Where the first of many stands if it comes alone."""
 
 
-@router.post(
-    "/{name}/predict",
-    responses={200: {"model": Prediction}},
-    response_class=Response,
+@direct_route(
+    "POST",
+    "/v1/sessions/{name}/predict",
+    Role.READ,
     operation_id="predict",
+    tag="learning",
+    content=PREDICT,
+    body_required=False,
+    response=Prediction,
 )
-async def predict(session: Named, here: AppStateDep, caller: Caller, request: Request) -> Response:
+async def predict(request: Request) -> Response:
     """A mean or probability for a row of features, or for many; with an id x is kept."""
+    state, session = request.state, await request.current_session()
     body = await request.body()
-    work = (session, body, here.settings.max_dim)
+    if body and request.content_type not in PREDICT:
+        raise Problem("unsupported-type", f"send {' or '.join(PREDICT)}")
+    work = (session, body, state.settings.max_dim)
     query, t, answer = await in_thread_if_long(body, _predicted, *work)
     if query.ids:
-        require(caller.role, Role.WRITE)
+        require(request.caller.role, Role.WRITE)
         rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
-        await _kept(session, here, query, partial(late.keep, query.ids, rows, t))
-    return Response(answer, media_type="application/json")
+        await _kept(session, state, query, partial(late.keep, query.ids, rows, t))
+    return Response(200, [JSON], answer)
 
 
 def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int, bytes]:
@@ -60,7 +69,7 @@ def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int,
     if query.rows is not None and query.single:
         predictions = predictions[0]
     members = {"name": session.name, "t": team.t, "predictions": predictions}
-    return query, team.t, to_json(members, inf_nan_mode="null")
+    return query, team.t, orjson.dumps(members)
 
 
 async def _kept(session: Session, here: AppState, query: Query, keep: Keep) -> None:

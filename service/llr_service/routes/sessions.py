@@ -3,16 +3,22 @@
 from asyncio import gather
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Query, Response
 from pydantic_core import from_json
 
 from llr_service import serializers
-from llr_service.app_state import AppStateDep, Caller, Name, Named
-from llr_service.routes.params import IfMatch, expected_header
+from llr_service.app_state import AppStateDep, Caller, Name
+from llr_service.http.auth import Access, Role, requires
+from llr_service.http.request import Request
+from llr_service.http.responses import JSON
+from llr_service.http.responses import Response as Replied
+from llr_service.http.routing import direct_route
+from llr_service.routes.params import IfMatch, expected_header, producer_of
+from llr_service.routes.request_schemas import NEXT_SEQ
 from llr_service.schemas import ProducerState, SessionPage, SessionState
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.present import as_listed, fresh, settled
-from llr_service.sessions.producers import PRODUCER
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
@@ -20,6 +26,7 @@ UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
 
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
+@requires(Role.WRITE)
 async def create(name: Name, config: SessionConfig, here: AppStateDep, response: Response) -> Any:
     """Create a session. 201 if it is new, 200 if it exists with the same config."""
     session, new = await here.sessions.create(name, config)
@@ -34,6 +41,7 @@ async def create(name: Name, config: SessionConfig, here: AppStateDep, response:
     response_model_exclude_unset=True,
     operation_id="listSessions",
 )
+@requires(Access(Role.READ, shared=True))
 async def listed(
     here: AppStateDep,
     caller: Caller,
@@ -57,32 +65,29 @@ async def listed(
     return {"sessions": sessions, "next": after} | counted
 
 
-@router.get(
-    "/{name}",
-    response_model=ProducerState,
-    response_model_exclude_unset=True,
+@direct_route(
+    "GET",
+    "/v1/sessions/{name}",
+    Role.READ,
     operation_id="getSession",
+    tag="sessions",
+    parameters=[NEXT_SEQ],
+    response=ProducerState,
 )
-async def state(
-    session: Named,
-    here: AppStateDep,
-    response: Response,
-    producer: Annotated[
-        str | None,
-        Query(pattern=f"^{PRODUCER.pattern}$", description="Adds `next_seq` of this producer."),
-    ] = None,
-) -> Any:
+async def state(request: Request) -> Replied:
     """The whole state: θ, η, loss, regret; and where a producer is to go on."""
-    asked = {}
+    session = await request.current_session()
+    producer, asked = producer_of(request.scope["query_string"]), {}
     if producer is not None:
         # learning runs ahead of the store, and might be undone
-        session = await settled(here.sessions, session)
+        session = await settled(request.state.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
-    response.headers["ETag"] = f'"{session.t}"'
-    return await serializers.full_session_state(session) | asked
+    body = orjson.dumps(await serializers.full_session_state(session) | asked)
+    return Replied(200, [JSON, (b"etag", b'"%d"' % session.t)], body)
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")
+@requires(Role.ADMIN)
 async def delete(name: Name, here: AppStateDep, if_match: IfMatch = None) -> None:
     """Delete a session and all that is kept of it."""
     where = expected_header(if_match)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Response
 
 from llr_service import serializers
 from llr_service.app_state import AppStateDep, Named
+from llr_service.http.auth import Role, requires
 from llr_service.routes.params import IfMatch, expected_header
 from llr_service.schemas import Promote, SessionState
 from llr_service.sessions import reshaping
@@ -28,6 +29,7 @@ Shadow = Annotated[str, Path(pattern=f"^{SHADOW}$", description="The shadow's na
     responses={200: {"model": SessionState, "description": "The shadow is there already."}},
     operation_id="addShadow",
 )
+@requires(Role.WRITE)
 async def add(
     session: Named,
     shadow: Shadow,
@@ -44,6 +46,7 @@ async def add(
 
 
 @router.delete("/{name}/shadows/{shadow}", status_code=204, operation_id="removeShadow")
+@requires(Role.WRITE)
 async def remove(
     session: Named, shadow: Shadow, here: AppStateDep, if_match: IfMatch = None
 ) -> None:
@@ -53,6 +56,7 @@ async def remove(
 
 
 @router.post("/{name}/promote", response_model=SessionState, operation_id="promoteShadow")
+@requires(Role.WRITE)
 async def promote(
     session: Named, wanted: Promote, here: AppStateDep, if_match: IfMatch = None
 ) -> Any:

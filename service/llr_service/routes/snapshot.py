@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 from llr import StateError
 from llr_service import serializers
 from llr_service.app_state import AppStateDep, Name, Named
+from llr_service.http.auth import Role, requires
 from llr_service.problems import Problem
 from llr_service.schemas import SessionState, Snapshot
 from llr_service.sessions.packing import from_plain, to_plain
@@ -23,6 +24,7 @@ LONG = 2**17
 
 
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
+@requires(Role.READ)
 async def out(session: Named, here: AppStateDep) -> Any:
     """Everything needed to go on elsewhere."""
     session = await settled(here.sessions, session)
@@ -49,6 +51,7 @@ def _written(members: dict[str, Any], team: Team | None) -> bytes:
 @router.put(
     "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
 )
+@requires(Role.ADMIN)
 async def back(name: Name, snapshot: Snapshot, here: AppStateDep) -> Any:
     """Restore a snapshot under a new name; going on from it gives the same numbers."""
     if snapshot.format != FORMAT:

@@ -14,7 +14,9 @@ from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
-from llr_service.app_state import AppState, BodyBudget
+from llr_service.app_state import AppState
+from llr_service.http.auth import Access, Role
+from llr_service.http.budget import BodyBudget
 from llr_service.problems import Problem
 from llr_service.routes.flow_control import FlowControl
 from llr_service.routes.message import Message, SequenceTracker, begin
@@ -37,6 +39,9 @@ WRONG = 1008
 
 class WebSocketEndpoint:
     """The endpoint. One per app."""
+
+    path = "/v1/sessions/{name}/stream"
+    access = Access(Role.WRITE)
 
     def __init__(self, context: AppState) -> None:
         self._context = context
@@ -131,7 +136,7 @@ class _Connection:
     async def _begun(self, course: Course, message: Message) -> _InFlight:
         """A message that was learnt ahead of the store, or refused."""
         with contextlib.ExitStack() as held:
-            room = held.enter_context(self._context.room())
+            room = held.enter_context(BodyBudget(self._context))
             room.reserve(len(message.body))
             outcome: Begun | Problem
             size = len(message.body)

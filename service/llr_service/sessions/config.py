@@ -1,5 +1,6 @@
 """A session's config: what the body of its PUT says, and the learner that comes of it."""
 
+import re
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ ROWS_AT_MOST = 64
 """What an algorithm may keep besides its vectors, in numbers for each that theta may have."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 """What a session may be called."""
+NAME_PATTERN = re.compile(NAME)
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 

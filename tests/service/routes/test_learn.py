@@ -77,7 +77,7 @@ CASES: list[tuple[str, dict[str, Any], int, int | None]] = [
     ("a session with a shadow", {"body": GOOD, "name": "led"}, 200, 1),
     ("a session that retains", {"body": GOOD, "name": "kept"}, 200, 1),
     ("an escaped name", {"body": GOOD, "name": "%73"}, 200, 9),
-    ("not a name", {"body": GOOD, "name": "%2e%2e"}, 404, None),
+    ("not a name", {"body": GOOD, "name": "%2e%2e"}, 422, None),
 ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import httpx
-import llr_service.routes.samples
+import llr_service.routes.learning
 import llr_service.sessions.hub
 import llr_service.sessions.loading
 import numpy as np
@@ -296,8 +296,8 @@ class Held:
 async def test_long_bodies_are_decoded_while_other_sessions_are_served(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(llr_service.routes.samples.DECODERS[JSON], 0.5)
-    monkeypatch.setitem(llr_service.routes.samples.DECODERS, JSON, held)
+    held = Held(llr_service.routes.learning.DECODERS[JSON], 0.5)
+    monkeypatch.setitem(llr_service.routes.learning.DECODERS, JSON, held)
     long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
     await until(held.begun.is_set)
     held.let_go.set()
@@ -320,8 +320,8 @@ async def test_long_bodies_to_predict_for_are_decoded_while_other_sessions_are_s
 async def test_a_session_evicted_while_a_long_body_is_decoded_is_loaded_again(
     app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(llr_service.routes.samples.DECODERS[JSON], 20)
-    monkeypatch.setitem(llr_service.routes.samples.DECODERS, JSON, held)
+    held = Held(llr_service.routes.learning.DECODERS[JSON], 20)
+    monkeypatch.setitem(llr_service.routes.learning.DECODERS, JSON, held)
     long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
     await until(held.begun.is_set)
     await crowd(app, http)

@@ -1,0 +1,56 @@
+"""The memory that request bodies may take, all of them together."""
+
+from typing import Self
+
+from starlette.types import Message, Receive
+
+from llr_service.app_state import AppState
+from llr_service.http.bodies import read_body
+from llr_service.http.responses import Header
+from llr_service.problems import Problem
+
+
+class BodyBudget:
+    """The share of one body: reserved as it arrives, released when the body is done with."""
+
+    __slots__ = ("_first", "_reserved", "_state")
+
+    def __init__(self, state: AppState) -> None:
+        self._state, self._reserved, self._first = state, 0, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def reserve(self, size: int) -> None:
+        """Reserve so many bytes more. Raises `unavailable` if the budget is exhausted."""
+        state = self._state
+        if state.bodies + size > state.settings.max_bodies:
+            detail = "too many large bodies at once, send again"
+            raise Problem("unavailable", detail, headers={"Retry-After": "1"})
+        state.bodies += size
+        self._reserved += size
+
+    def release(self) -> None:
+        """Give back what was reserved."""
+        self._state.bodies -= self._reserved
+        self._reserved = 0
+
+    async def read(self, receive: Receive, headers: list[Header]) -> bytes:
+        """Read a whole body within its limits, reserving what arrives.
+
+        Waiting for more than the first part ends when the service shuts down.
+        """
+        settings = self._state.settings
+
+        async def part() -> Message:
+            first, self._first = self._first, False
+            message = await (receive() if first else self._state.cancel_on_shutdown(receive()))
+            self.reserve(len(message.get("body", b"")))
+            return message
+
+        return await read_body(
+            part, headers, settings.max_body, settings.body_timeout, settings.min_rate
+        )

@@ -1,0 +1,113 @@
+"""OpenAPI schemas and examples of the bodies and parameters that direct routes read."""
+
+from typing import Any
+
+from llr_service.codec.errors import ID as IDS
+from llr_service.sessions.producers import PRODUCER
+
+ONE = {"x": [0.5, -1.2], "y": 1.0}
+NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
+VALUE = {"type": ["number", "boolean", "string"]}
+ROW: dict[str, Any] = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "number"}},
+        {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
+    ]
+}
+SAMPLE: dict[str, Any] = {
+    "type": "object",
+    "required": ["y"],
+    "properties": {
+        "x": ROW,
+        "y": {"type": "number"},
+    },
+    "additionalProperties": False,
+}
+COLUMNS: dict[str, Any] = {
+    "type": "object",
+    "required": ["y"],
+    "properties": {
+        "x": {"type": "array", "items": ROW},
+        "y": {"type": "array", "items": {"type": "number"}},
+    },
+    "additionalProperties": False,
+}
+SAMPLES: dict[str, Any] = {
+    "application/json": {
+        "schema": {"anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS]},
+        "examples": {
+            "one sample": {"value": ONE},
+            "named features": {"value": NAMED_ONE},
+            "without features": {"value": {"y": 4.2}},
+            "many": {"value": [ONE, {"x": [0.1, 0.3], "y": 0.0}]},
+            "columns": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "y": [1.0, 0.0]}},
+        },
+    },
+    "application/x-ndjson": {
+        "schema": {"type": "string", "description": "A sample a line, any number of lines."},
+        "examples": {"two samples": {"value": '{"x":[0.5,-1.2],"y":1}\n{"x":[0.1,0.3],"y":0}\n'}},
+    },
+    "application/x-npy": {
+        "schema": {
+            "type": "string",
+            "format": "binary",
+            "description": "One float64 or float32 array: n rows of d features, then y.",
+        },
+        "example": "numpy.save(file, numpy.column_stack([X, y]))",
+    },
+}
+LEARN_PARAMETERS: list[dict[str, Any]] = [
+    {"name": "producer", "in": "query", "schema": {"type": "string"}},
+    {"name": "seq", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+    {"name": "theta", "in": "query", "schema": {"type": "boolean", "default": True}},
+    {"name": "predictions", "in": "query", "schema": {"type": "boolean", "default": False}},
+    {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
+]
+ID: dict[str, Any] = {"type": "string", "pattern": f"^{IDS.pattern}$"}
+PREDICT: dict[str, Any] = {
+    "application/json": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "x": {"anyOf": [ROW, {"type": "array", "items": ROW}]},
+                "id": ID,
+                "ids": {"type": "array", "items": ID, "minItems": 1},
+            },
+            "additionalProperties": False,
+        },
+        "examples": {
+            "one row": {"value": {"x": [0.5, -1.2]}},
+            "many rows": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]]}},
+            "named features": {"value": {"x": NAMED_ONE["x"]}},
+            "without features": {"value": {}},
+            "kept for a label": {"value": {"x": [0.5, -1.2], "id": "order-17"}},
+            "many, kept": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "ids": ["a", "b"]}},
+        },
+    }
+}
+LABEL: dict[str, Any] = {
+    "type": "object",
+    "required": ["id", "y"],
+    "properties": {"id": ID, "y": {"type": "number"}},
+    "additionalProperties": False,
+}
+LABELS: dict[str, Any] = {
+    "application/json": {
+        "schema": {"anyOf": [LABEL, {"type": "array", "items": LABEL, "minItems": 1}]},
+        "examples": {
+            "one label": {"value": {"id": "order-17", "y": 1.0}},
+            "many": {"value": [{"id": "a", "y": 1.0}, {"id": "b", "y": 0.0}]},
+        },
+    },
+    "application/x-ndjson": {
+        "schema": {"type": "string", "description": "A label a line."},
+        "examples": {"two labels": {"value": '{"id":"a","y":1}\n{"id":"b","y":0}\n'}},
+    },
+}
+
+NEXT_SEQ: dict[str, Any] = {
+    "name": "producer",
+    "in": "query",
+    "schema": {"type": "string", "pattern": f"^{PRODUCER.pattern}$"},
+    "description": "Adds `next_seq` of this producer.",
+}
