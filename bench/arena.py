@@ -1,5 +1,6 @@
 """Where the service is measured: servers on one core, the load on another, sessions in place."""
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from bench.load import FOREVER, Lane, Load, Tally, loading
 from bench.requests import put
 from bench.servers import Server, service, serving
 
-MANY = 64
-"""Sessions in the contests of many."""
+MANY, KEYS = 64, 10
+"""Sessions in the contests of many, and keys of the service that asks for them."""
 
 
 class Arena(NamedTuple):
@@ -23,6 +24,7 @@ class Arena(NamedTuple):
     ours: Server
     empty: Server
     one_each: Server
+    keyed: Server
 
     def turn(self, server: Server, lane: Lane, seconds: float = FOREVER, each: int = 1) -> Turn:
         """One lane's requests a second, or its samples where a request brings more of `each`."""
@@ -45,10 +47,17 @@ def arena(folder: Path) -> Iterator[Arena]:
         service(folder / "llr.db") as ours,
         serving("bench.rivals", "empty") as empty,
         serving("bench.rivals", "one", str(folder / "one.db")) as one_each,
+        service(folder / "keyed.db", "--api-keys", api_keys()) as keyed,
     ):
-        made = Arena(folder, load, ours, empty, one_each)
+        made = Arena(folder, load, ours, empty, one_each, keyed)
         _prepare(made)
         yield made
+
+
+def api_keys() -> str:
+    """Keys that may write, as the setting has them; the secrets are `key-0` and so on."""
+    digests = [hashlib.sha256(f"key-{i}".encode()).hexdigest() for i in range(KEYS)]
+    return ",".join(f"writer-{i}:write:{digest}" for i, digest in enumerate(digests))
 
 
 def cores() -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
     .venv/bin/python -m bench.http                       the whole table, about five minutes
     .venv/bin/python -m bench.http --quick               shorter turns, fewer of them
+    .venv/bin/python -m bench.http --routes              the hot routes beside the empty endpoint
     .venv/bin/python -m bench.http --sessions 1000000    with that many sessions
 
 Servers are pinned to one core and the load to another, over loopback; the store is an SQLite file,
@@ -28,9 +29,10 @@ from rich.console import Console
 from bench import contest
 from bench.arena import Arena, arena
 from bench.contest import Contest, Line
-from bench.ingest import arrays, grouped, lines, singles
+from bench.ingest import arrays, grouped, lines
 from bench.many import many
 from bench.names import named
+from bench.routes import routes
 from bench.stalls import stalls
 
 
@@ -66,7 +68,7 @@ def sync_time(folder: Path) -> float:
 
 def contests(place: Arena, scale: Scale) -> list[Contest]:
     return [
-        singles(place, scale.rounds, scale.seconds),
+        routes(place, scale.rounds, scale.seconds),
         grouped(place, scale.rounds, scale.seconds),
         arrays(place, scale.rounds, scale.requests, "exact"),
         arrays(place, scale.rounds, 4 * scale.requests, "off"),
@@ -76,14 +78,17 @@ def contests(place: Arena, scale: Scale) -> list[Contest]:
     ]
 
 
-def measured(folder: Path, scale: Scale) -> list[Line]:
+def measured(folder: Path, scale: Scale, routes_only: bool) -> list[Line]:
     with arena(folder) as place:
+        if routes_only:
+            return contest.measure([routes(place, scale.rounds, scale.seconds)])
         return contest.measure(contests(place, scale)) + many(place, scale.sessions)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time the service over HTTP.")
     parser.add_argument("--quick", action="store_true", help="shorter turns, fewer of them")
+    parser.add_argument("--routes", action="store_true", help="the hot routes only")
     parser.add_argument("--sessions", type=int, help="how many sessions to make")
     parser.add_argument("--store", type=Path, default=Path.cwd(), help="where to write")
     given = parser.parse_args()
@@ -92,7 +97,7 @@ def main() -> None:
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} before"
     with tempfile.TemporaryDirectory(dir=given.store, prefix="bench-") as folder:
         sync = 1e3 * sync_time(Path(folder))
-        found = measured(Path(folder), scale)
+        found = measured(Path(folder), scale, given.routes)
     versions = (("fastapi", fastapi), ("pydantic", pydantic), ("uvicorn", uvicorn))
     print(", ".join(f"{name} {module.__version__}" for name, module in versions), end=", ")
     print(

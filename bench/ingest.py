@@ -1,11 +1,11 @@
-"""Contests of learning over HTTP: one sample a request, many as npy, many as NDJSON."""
+"""Contests of learning over HTTP: samples in groups, many as npy, many as NDJSON."""
 
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 
 import llr
-from bench.arena import MANY, Arena
+from bench.arena import Arena
 from bench.contest import Contest, Line, Scores, Turn, at_least, plain
 from bench.load import Lane
 from bench.requests import as_json, as_ndjson, as_npy, post, samples
@@ -16,28 +16,6 @@ BODIES = 4096
 ROWS = 10_000
 FEW = 4
 """Connections that send long bodies, so that one is learnt while another is synced."""
-
-
-def singles(arena: Arena, rounds: int, seconds: float) -> Contest:
-    """One sample a request, durable, beside an endpoint that keeps nothing."""
-    bodies = as_json(*samples(10, BODIES))
-    one = Lane([post("d10", body) for body in bodies], 64)
-    many = Lane([post(f"many-{i % MANY}", body) for i, body in enumerate(bodies)], 64)
-    entries: dict[str, Callable[[], Turn]] = {
-        "one": partial(arena.turn, arena.ours, one, seconds),
-        "many": partial(arena.turn, arena.ours, many, seconds),
-        "empty": partial(arena.turn, arena.empty, one, seconds),
-    }
-
-    def verdict(scores: Scores) -> list[Line]:
-        empty, unit = scores["empty"], "requests/s"
-        lines = [plain("64 connections: empty typed FastAPI endpoint, nothing kept", unit, empty)]
-        for name, what in (("one", "one session"), ("many", f"{MANY} sessions")):
-            line = plain(f"64 connections: service, d=10, {what}, durable", unit, scores[name])
-            lines.append(at_least(line, scores[name], "empty", empty, 1.2))
-        return lines
-
-    return Contest(entries, rounds, verdict)
 
 
 def grouped(arena: Arena, rounds: int, seconds: float) -> Contest:

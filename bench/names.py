@@ -18,12 +18,12 @@ NDJSON = "application/x-ndjson"
 
 def named(arena: Arena, rounds: int, seconds: float) -> Contest:
     """One sample a request, and lines of NDJSON, with names and without."""
-    _prepare(arena)
-    rows, names = _rows(), _names()
+    prepare(arena)
+    rows, names = _rows(), bodies()
     entries: dict[str, Callable[[], Turn]] = {}
-    for session, bodies in (("d30", rows), ("named", names)):
-        one = Lane([post(session, body) for body in bodies], 64)
-        whole = Lane([post(session, b"\n".join(bodies) + b"\n", NDJSON)], 1, 8)
+    for session, sent in (("d30", rows), ("named", names)):
+        one = Lane([post(session, body) for body in sent], 64)
+        whole = Lane([post(session, b"\n".join(sent) + b"\n", NDJSON)], 1, 8)
         entries[f"{session} singly"] = partial(arena.turn, arena.ours, one, seconds)
         entries[f"{session} lines"] = partial(arena.turn, arena.ours, whole, each=BODIES)
 
@@ -31,7 +31,7 @@ def named(arena: Arena, rounds: int, seconds: float) -> Contest:
         lines = []
         for how, what, unit, least in (
             ("singly", "64 connections", "requests/s", 0.5),
-            ("lines", f"NDJSON, {BODIES:,} lines", "samples/s", 0.2),
+            ("lines", f"NDJSON, {BODIES:,} lines", "samples/s", 0.4),
         ):
             plainly, by_name = scores[f"d30 {how}"], scores[f"named {how}"]
             lines.append(plain(f"{what}: service, {THERE} features, durable", unit, plainly))
@@ -42,7 +42,7 @@ def named(arena: Arena, rounds: int, seconds: float) -> Contest:
     return Contest(entries, rounds, verdict)
 
 
-def _prepare(arena: Arena) -> None:
+def prepare(arena: Arena) -> None:
     """The two sessions, one of which knows all its names."""
     requests = [put("d30", dim=THERE, regret="off"), put("named", max_features=KNOWN)]
     for start in range(0, KNOWN, BLOCK):
@@ -55,7 +55,7 @@ def _rows() -> list[bytes]:
     return as_json(*samples(THERE, BODIES))
 
 
-def _names() -> list[bytes]:
+def bodies() -> list[bytes]:
     """The same numbers, each row under names of its own among all there are."""
     X, y = samples(THERE, BODIES)
     rng = np.random.default_rng(SEED)
