@@ -1,16 +1,19 @@
 """What the service says of a session, as JSON: finite numbers or null, never NaN."""
 
 import asyncio
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import orjson
 
-from llr import EtaStatus, NamedLearner
+from llr import Config, EtaStatus, NamedLearner
 from llr.eta_status import of as judged
 from llr_service.codec.samples import NAMED
 from llr_service.http.responses import JSON, Response
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Learnt
+from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.learners import AnyLearner
 from llr_service.sessions.roster import config_now
 from llr_service.sessions.shelf import Shelf
@@ -50,13 +53,48 @@ def _of_batch(learnt: Learnt) -> Shown:
     return of_body(learnt.names) if learnt.theta is None else lambda _: learnt.theta
 
 
+class _Described(NamedTuple):
+    """The config of a session as its learners are now, and its JSON."""
+
+    learners: tuple[Config, ...]
+    config: SessionConfig
+    encoded: orjson.Fragment
+
+
+_described: WeakKeyDictionary[Session, _Described] = WeakKeyDictionary()
+
+
+def _describe(session: Session, team: Team | None) -> _Described:
+    """The config, encoded once for as long as the session has the same learners."""
+    learners: tuple[Config, ...] = ()
+    if team is not None:
+        learners = (team.champion.config, *(one.learner.config for one in team.shadows.values()))
+    known = _described.get(session)
+    if known is None or not _same(known.learners, learners):
+        config = config_now(session.config, team)
+        encoded = orjson.Fragment(orjson.dumps(config.model_dump()))
+        known = _described[session] = _Described(learners, config, encoded)
+    return known
+
+
+def _same(before: tuple[Config, ...], now: tuple[Config, ...]) -> bool:
+    return len(before) == len(now) and all(map(is_, before, now))
+
+
 def session_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
     """All of a session that a reader wants to see."""
     team = session.published
-    config = config_now(session.config, team)
+    config = _describe(session, team).config
+    return _state(session, team, config, theta) | {"config": config.model_dump()}
+
+
+def _state(
+    session: Session, team: Team | None, config: SessionConfig, theta: Shown | None
+) -> dict[str, Any]:
+    """The same without the config."""
     shown = {
         "name": session.name,
-        "t": session.t,
+        "t": team.t if team else 0,
         "model": config.model,
         "algorithm": config.algorithm,
         "dim": config.dim if team is None or team.dim == NAMED else team.dim,
@@ -64,29 +102,34 @@ def session_state(session: Session, theta: Shown | None = everything) -> dict[st
         "champion": team and team.name,
         "former": team and team.former,
         "version": team.version if team else 0,
-        "shadows": shadows(team) if team else {},
+        "shadows": shadows(team) if team and team.shadows else {},
         "drift": drift(team) if config.drift else None,
         "kept": session.shelf.waiting,
         "status": session.status,
         "labels": labels(session.shelf),
         "retained": retained(session),
         "relearning": session.relearning and session.relearning.shown(session.t),
-        "config": config.model_dump(),
     }
     if team is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
-    return shown | numbers(team.champion, theta) | eta_status(team.champion.eta_status)
+    shown |= numbers(team.champion, theta)
+    shown |= eta_status(team.champion.eta_status)
+    return shown
 
 
-async def full_session_state(session: Session) -> dict[str, Any]:
-    """The same, with the best fixed loss of the champion whatever it takes, in a thread."""
-    team, state = session.published, session_state(session)
+async def state_reply(session: Session, **more: Any) -> Response:
+    """The response that tells all of a session, with the best fixed loss whatever it takes."""
+    team = session.published
+    described = _describe(session, team)
+    state = _state(session, team, described.config, everything)
     regret = state["regret"]
     if team is not None and regret["ml"] is not None and regret["best_fixed"] is None:
         whole = await asyncio.to_thread(lambda: team.champion.regret)
         regret["best_fixed"] = whole.best_fixed
-    return state
+    state["config"] = described.encoded
+    headers = [JSON, (b"etag", b'"%d"' % state["t"])]
+    return Response(200, headers, orjson.dumps(state | more if more else state))
 
 
 def names(learner: AnyLearner) -> dict[str, Any] | None:

@@ -6,11 +6,15 @@ time in which a streamed body is worked on does not.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
+from types import coroutine
+from typing import Any, TypeVar, cast
 
 from starlette.types import Message, Receive
 
 from llr_service.problems import Problem
+
+R = TypeVar("R")
 
 MIN_RATE = 1024
 """Bytes that buy a body another second, unless told otherwise."""
@@ -45,10 +49,19 @@ async def read_body(
         ClientGone: the client went away.
     """
     _check_length(headers, limit)
+    reading = cast(Coroutine[Any, Any, Message], receive())
+    try:
+        waiting = reading.send(None)
+    except StopIteration as done:  # the first part is there: no clock has to be set for it
+        message = done.value
+        waiting = None
+        if not message.get("more_body", False):
+            return _part(message, 0, limit)
     deadline = asyncio.get_running_loop().time() + seconds
     try:
         async with asyncio.timeout_at(deadline) as clock:
-            message = await receive()
+            if waiting is not None:
+                message = await _resumed(reading, waiting)
             body = _part(message, 0, limit)
             if message.get("more_body", False):
                 body = await _rest(
@@ -57,6 +70,21 @@ async def read_body(
     except TimeoutError:
         raise _too_slow(seconds, rate) from None
     return body
+
+
+@coroutine
+def _resumed(reading: Coroutine[Any, Any, R], waiting: Any) -> Generator[Any, Any, R]:
+    """Wait for a coroutine that has run until it had to wait for something."""
+    try:
+        while True:
+            try:
+                sent = yield waiting
+            except BaseException as thrown:
+                waiting = reading.throw(thrown)
+            else:
+                waiting = reading.send(sent)
+    except StopIteration as done:
+        return cast(R, done.value)
 
 
 async def _rest(

@@ -3,7 +3,6 @@
 from asyncio import gather
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Query, Response
 from pydantic_core import from_json
 
@@ -11,7 +10,6 @@ from llr_service import serializers
 from llr_service.app_state import AppStateDep, Caller, Name
 from llr_service.http.auth import Access, Role, requires
 from llr_service.http.request import Request
-from llr_service.http.responses import JSON
 from llr_service.http.responses import Response as Replied
 from llr_service.http.routing import direct_route
 from llr_service.routes.params import IfMatch, expected_header, producer_of
@@ -82,8 +80,7 @@ async def state(request: Request) -> Replied:
         # learning runs ahead of the store, and might be undone
         session = await settled(request.state.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
-    body = orjson.dumps(await serializers.full_session_state(session) | asked)
-    return Replied(200, [JSON, (b"etag", b'"%d"' % session.t)], body)
+    return await serializers.state_reply(session, **asked)
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")
