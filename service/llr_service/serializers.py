@@ -34,7 +34,8 @@ def learn_response(session: Session, learnt: Learnt, theta: bool) -> bytes:
         "t": team.t,
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
-    } | numbers(team.champion, _of_batch(learnt) if theta else None)
+    }
+    members.update(numbers(team.champion, _of_batch(learnt) if theta else None))
     if team.shadows:
         members["shadows"] = shadows(team)
     if learnt.predictions is not None:
@@ -185,13 +186,13 @@ def eta_status(status: EtaStatus) -> dict[str, Any]:
 
 def numbers(learner: AnyLearner, theta: Shown | None) -> dict[str, Any]:
     """η, θ, loss and regret."""
-    loss, regret = learner.loss, learner.quick_regret
+    (total, mean), (ml, best_fixed) = learner.loss, learner.quick_regret
     members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
     if theta is not None:
         members["theta"] = theta(learner)
         intercept = learner.intercept
         if intercept is not None:
             members["intercept"] = intercept if isinstance(intercept, float) else intercept.tolist()
-    members["loss"] = {"total": loss.total, "mean": loss.mean}
-    members["regret"] = {"ml": regret.ml, "best_fixed": regret.best_fixed}
+    members["loss"] = {"total": total, "mean": mean}
+    members["regret"] = {"ml": ml, "best_fixed": best_fixed}
     return members

@@ -33,6 +33,7 @@ async def read_body(
     limit: int,
     seconds: float,
     rate: float = MIN_RATE,
+    more: Receive | None = None,
 ) -> bytes:
     """The whole body.
 
@@ -42,6 +43,7 @@ async def read_body(
         limit: the most bytes a body may have.
         seconds: how long the body may let us wait.
         rate: bytes that buy another second.
+        more: the channel of what follows the first part; `receive` unless told otherwise.
 
     Raises:
         Problem: `too-large`, before reading where Content-Length tells; `too-slow`; `malformed`
@@ -65,7 +67,7 @@ async def read_body(
             body = _part(message, 0, limit)
             if message.get("more_body", False):
                 body = await _rest(
-                    receive, body, limit, lambda n: clock.reschedule(deadline + n / rate)
+                    more or receive, body, limit, lambda n: clock.reschedule(deadline + n / rate)
                 )
     except TimeoutError:
         raise _too_slow(seconds, rate) from None

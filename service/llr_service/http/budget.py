@@ -1,5 +1,6 @@
 """The memory that request bodies may take, all of them together."""
 
+from functools import partial
 from typing import Self
 
 from starlette.types import Message, Receive
@@ -13,10 +14,10 @@ from llr_service.problems import Problem
 class BodyBudget:
     """The share of one body: reserved as it arrives, released when the body is done with."""
 
-    __slots__ = ("_first", "_reserved", "_state")
+    __slots__ = ("_reserved", "_state")
 
     def __init__(self, state: AppState) -> None:
-        self._state, self._reserved, self._first = state, 0, True
+        self._state, self._reserved = state, 0
 
     def __enter__(self) -> Self:
         return self
@@ -44,13 +45,13 @@ class BodyBudget:
         Waiting for more than the first part ends when the service shuts down.
         """
         settings = self._state.settings
+        limits = (settings.max_body, settings.body_timeout, settings.min_rate)
+        body = await read_body(receive, headers, *limits, partial(self._more, receive))
+        self.reserve(len(body) - self._reserved)  # the first part was not counted yet
+        return body
 
-        async def part() -> Message:
-            first, self._first = self._first, False
-            message = await (receive() if first else self._state.cancel_on_shutdown(receive()))
-            self.reserve(len(message.get("body", b"")))
-            return message
-
-        return await read_body(
-            part, headers, settings.max_body, settings.body_timeout, settings.min_rate
-        )
+    async def _more(self, receive: Receive) -> Message:
+        """Another part of a body."""
+        message = await self._state.cancel_on_shutdown(receive())
+        self.reserve(len(message.get("body", b"")))
+        return message
