@@ -18,12 +18,10 @@ from stress.raw import head, listening
 from support.serving import Server
 
 
-@pytest.fixture(scope="module", params=["debug", "info"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """The service that logs all there is to log, and with the short way of samples open."""
-    with listening(tmp_path_factory.mktemp("wire"), request.param) as server:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The service that logs all there is to log."""
+    with listening(tmp_path_factory.mktemp("wire"), "debug") as server:
         yield server
 
 
