@@ -19,7 +19,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import (
-    environments,
     growth,
     http,
     kernels,
@@ -30,11 +29,12 @@ from bench import (
     report,
     sockets,
     tables,
+    workers,
 )
 from bench.report import Machine, Section
 
 HERE = Path(__file__).parent
-KEPT = environments.FOLDER / "sections.json"
+KEPT = workers.FOLDER / "sections.json"
 PARTS = ("learning", "kernels", "hosts", "http", "postgres", "replicas", "growth", "profile")
 Tick = Callable[[], None]
 
@@ -105,7 +105,7 @@ def _ordered(found: dict[str, Section]) -> list[Section]:
 
 
 def _versions() -> list[str]:
-    return [line for one in environments.ALL for line in one.versions()]
+    return [line for one in workers.ALL for line in one.versions()]
 
 
 def _arguments() -> argparse.Namespace:
@@ -122,9 +122,9 @@ def _measured(todo: dict[str, Part]) -> Iterator[tuple[str, Section]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console, everywhere = Console(stderr=True), os.sched_getaffinity(0)
     with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
-        making = progress.add_task("environments", total=len(environments.ALL))
+        making = progress.add_task("environments", total=len(workers.ALL))
         tasks = {name: progress.add_task(name, total=part.steps) for name, part in todo.items()}
-        for one in environments.ALL:
+        for one in workers.ALL:
             one.make()
             progress.update(making, advance=1, refresh=True)
         for name, part in todo.items():

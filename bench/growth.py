@@ -17,8 +17,8 @@ from llr_service.stores.store import CreateSession
 from matplotlib import pyplot as plt
 
 from bench.arena import MANY, cores
-from bench.league.markdown import number, table
 from bench.load import Lane, Load, loading
+from bench.markdown import number, table
 from bench.report import Section, Verdict
 from bench.requests import as_json, as_ndjson, as_npy, head, post, put, request, samples
 from bench.servers import Server, service

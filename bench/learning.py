@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.environments import RIVER, SCIKIT_LEARN, VOWPAL_WABBIT
-from bench.league.markdown import table
+from bench.markdown import table
 from bench.report import Section, Verdict
 from bench.requests import samples
-from bench.workers import OURS, Entry, Taken, compete
+from bench.workers import OURS, RIVER, SCIKIT_LEARN, VOWPAL_WABBIT, Entry, Taken, compete
 
 SEED = 1
 KNOWN, PRESENT = 100_000, 30

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from bench.arena import cores
 from bench.hosts import CLIENTS, CONNECTIONS
-from bench.league.markdown import table
 from bench.load import Lane, Load, loading
+from bench.markdown import table
 from bench.report import Section
 from bench.requests import as_json, as_ndjson, as_npy, post, put, samples
 from bench.servers import Server, service

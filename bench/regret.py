@@ -24,9 +24,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 import llr
-from bench.league import drifting, findings, markdown, ours, peers, picture, report, rounds
-from bench.league.crowd import Crowd
+from bench import markdown
+from bench.league import drifting, findings, ours, peers, picture, report, rounds
 from bench.league.findings import Findings
+from bench.league.rounds import Crowd
 from bench.race import Contestant, turn
 
 HERE = Path(__file__).parent

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bench.arena import cores
-from bench.league.markdown import table
 from bench.load import Lane, Load, loading
+from bench.markdown import table
 from bench.postgres import Database, database
 from bench.report import Section, Verdict
 from bench.requests import as_json, get, post, put, samples

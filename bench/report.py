@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.league.markdown import table, yes
+from bench.markdown import table, yes
 
 OWN = ("numba", "numpy", "fastapi", "starlette", "uvicorn", "pydantic", "orjson", "uvloop")
 

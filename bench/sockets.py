@@ -5,20 +5,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 
-from bench import losses
-from bench.arena import MANY
-from bench.client import HOST
-from bench.daemon import text
-from bench.hosts import CLIENTS, CONNECTIONS, Go, Hosts, hosts
-from bench.league.markdown import number, table
-from bench.load import FOREVER, Lane
+from bench.arena import MANY, cores
+from bench.hosts import CLIENTS, CONNECTIONS, FLASK_RIVER, Daemon, Go, Hosts, hosts, text
+from bench.load import FOREVER, HOST, Lane, Load, loading
+from bench.markdown import number, table
 from bench.report import Section, Verdict
-from bench.requests import as_json, as_ndjson, as_npy, post, request, samples
-from bench.servers import service
+from bench.requests import as_json, as_ndjson, as_npy, post, put, request, samples
+from bench.servers import Server, running, service
 
 BODIES, ROWS = 4096, 10_000
 
@@ -48,16 +45,16 @@ def measure(folder: Path, scale: Scale, tick: Callable[[], None]) -> Section:
         bulk = _hold(_bulk(among, scale), scale.rounds, tick)
         half = _half(among, scale, single[OURS].rate)
         tick()
-        lost = losses.lost(among, scale.lost)
-        forgotten = losses.forgotten(among.vw, scale.lost)
+        lost = _lost(among, scale.lost)
+        forgotten = _forgotten(among.vw, scale.lost)
         tick()
-    killed = losses.killed(folder, scale.lost)
+    killed = _killed(folder, scale.lost)
     tick()
     ready = _ready(folder)
     tick()
     text = [PROSE, "### One sample a request, d = 10", _table(single, OURS)]
     text += ["### Many samples a request", _table(bulk, VW_10), _half_table(half)]
-    text += ["### What is lost", losses.told(lost, killed, forgotten, scale.lost)]
+    text += ["### What is lost", _told(lost, killed, forgotten, scale.lost)]
     text += [f"Ready after a warm start: {ready:.2f} s from the command to `/readyz`."]
     return Section("Learning over a socket", text, _verdicts(single, bulk, half, ready))
 
@@ -211,3 +208,62 @@ def _verdicts(single: dict[str, Go], bulk: dict[str, Go], half: Go, ready: float
         Verdict("p99 by p50 at half the saturating load", "≤ 3", f"{stretch:.3g}", stretch <= 3.0),
         Verdict("seconds to be ready after a warm start", "≤ 2", f"{ready:.2f}", ready <= 2.0),
     ]
+
+
+def _lost(among: Hosts, n: int) -> dict[str, int]:
+    """What is missing after so many samples from four clients at once."""
+    X, y = samples(10, n)
+    lane = Lane([post("lost", body) for body in as_json(X, y)], CLIENTS, n)
+    found = {}
+    for name, server in (("llr", among.ours), ("Flask + river", among.gunicorn)):
+        before = _learnt(server)
+        among.load.run(server.port, [lane])
+        found[name] = before + n - _learnt(server)
+    return found
+
+
+def _forgotten(vw: Daemon, n: int) -> bool:
+    """Whether `vw --daemon` predicts after a kill as if it had learnt nothing."""
+    lines = text(*samples(10, n))
+    question = ["| " + lines[0].partition("| ")[2]]
+    vw.kill()
+    fresh = vw.learn(question, 1)["last"]
+    vw.learn(lines, 100)
+    learnt = vw.learn(question, 1)["last"]
+    vw.kill()
+    return bool(vw.learn(question, 1)["last"] == fresh != learnt)
+
+
+def _killed(folder: Path, n: int) -> dict[str, int]:
+    """What is missing when a server is killed after so many answers, and started again."""
+    X, y = samples(10, n)
+    lane = Lane([post("lost", body) for body in as_json(X, y)], CLIENTS, n)
+    store = folder / "killed.db"
+    with loading(cores()[1]) as load:
+        ours = n - _after_kill(load, lane, lambda: service(store), create=True)
+        flask = partial(running, *FLASK_RIVER, "gunicorn")
+        theirs = n - _after_kill(load, lane, flask, create=False)
+    return {"llr": ours, "Flask + river": theirs}
+
+
+def _after_kill(load: Load, lane: Lane, start: Callable[[], Any], create: bool) -> int:
+    with start() as server:
+        if create:
+            load.run(server.port, [Lane([put("lost", dim=10)], 1, 1)])
+        load.run(server.port, [lane])
+        server.kill()
+    with start() as server:
+        return _learnt(server)
+
+
+def _learnt(server: Server) -> int:
+    answer = httpx.get(f"http://{HOST}:{server.port}/v1/sessions/lost", timeout=20.0)
+    return int(answer.raise_for_status().json()["t"])
+
+
+def _told(lost: dict[str, int], killed: dict[str, int], forgotten: bool, n: int) -> str:
+    """All of it as a table."""
+    headings = ("", f"four clients at once, of {n:,}", f"killed after {n:,} answers")
+    rows = [(name, f"{lost[name]:,}", f"{killed[name]:,}") for name in lost]
+    vw = ("vw --daemon", "takes one client", f"{n:,}" if forgotten else "0")
+    return table(headings, [*rows, vw])

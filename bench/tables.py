@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench import contest, http, kernels, many, postgres, race, replicas
 from bench.arena import arena
-from bench.league.markdown import table
+from bench.markdown import table
 from bench.report import Section, Verdict
 
 KERNELS, HTTP = 7, 7

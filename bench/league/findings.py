@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from bench.league import drifting, score
 from bench.league.jobs import Hostile
-from bench.league.markdown import number
 from bench.league.ours import FIXED, PAPERS
-from bench.league.results import Results
 from bench.league.rounds import AUTO, HURT, Ablated
+from bench.league.score import Results
+from bench.markdown import number
 
 RIVALS = ("river scaled", "VW")
 """Whom `auto` has to beat on real data."""

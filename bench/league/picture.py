@@ -16,8 +16,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from bench.league import drifting, score
 from bench.league.ours import FIXED
-from bench.league.results import Results
 from bench.league.rounds import AUTO
+from bench.league.score import Results
 
 SHOWN = {
     FIXED: ("plain SG, η/f(t)", "#0072B2", (6e-4, 500.0), "right"),

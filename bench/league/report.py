@@ -9,10 +9,10 @@ from pathlib import Path
 
 from bench.league import drifting, findings, parts, peers, real, score
 from bench.league.findings import Findings
-from bench.league.markdown import bold, number, power, table, yes
 from bench.league.ours import CONSTANT, FIXED, PAPERS
-from bench.league.results import Results
 from bench.league.rounds import AUTO, HURT
+from bench.league.score import Results
+from bench.markdown import bold, number, power, table, yes
 
 
 def write(found: Findings, folder: Path, packages: Iterable[str], took: float) -> Path:

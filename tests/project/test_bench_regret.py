@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bench.league import drifting, hostile, likelihood, ours, parts, score
-from bench.league.markdown import number, table
 from bench.league.ours import CONSTANT, FIXED
-from bench.league.results import Results, Sweep
+from bench.league.score import Results, Sweep
 from bench.league.stream import Stream, losses, nothing, summed, surprises
+from bench.markdown import number, table
 
 
 def test_a_ratio_of_regrets_is_eased_by_two_and_never_negative() -> None:
