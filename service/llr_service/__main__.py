@@ -62,10 +62,10 @@ class Server(uvicorn.Server):
     def _sweep(self) -> None:
         """Once a second, close the connections whose time is up."""
         loop = asyncio.get_running_loop()
+        loop.call_later(SWEEP_SECONDS, self._sweep)  # first: a failure must not end the sweeps
         for connection in list(self.server_state.connections):
             if isinstance(connection, Connection):
                 connection.sweep(loop.time())
-        loop.call_later(SWEEP_SECONDS, self._sweep)
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         """Listen, and say where."""
