@@ -71,7 +71,7 @@ bench: .venv/bench
 PEERS ?= peers
 regret: .venv/run
 	$(PIP) -e .[$(PEERS)]
-	$(BIN)/python bench/regret.py $(REGRET)
+	$(BIN)/python -m bench regret $(REGRET)
 
 clean:
 	rm -rf .venv .image build dist *.egg-info clients/build clients/*.egg-info

@@ -1,17 +1,18 @@
 """How fast bodies are decoded, beside pydantic-core or orjson with the checks that they need.
 
-    .venv/bin/python -m bench.decode
+    python -m bench decode
 
 Both sides take turns in one process, by processor time, best of all turns; the last column is how
 many times as fast the service's decoder is. The other side parses without types, checks types and
 finiteness, and makes the same arrays; it names no places in errors.
 """
 
+import argparse
 import json
 import math
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,20 @@ from rich.table import Table
 
 from llr import NamedRows
 
-SEED, KNOWN, LINES, TURNS, SINGLES = 1, 100_000, 1000, 15, 1000
+SEED, KNOWN, LINES, SINGLES = 1, 100_000, 1000, 1000
+TURNS, QUICK = 15, 3
 NUMBERS = {int, float}
 Parse = Callable[[bytes], Any]
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench decode", description="Time decoders.")
+    parser.add_argument("--quick", action="store_true", help="fewer turns")
+    turns = QUICK if parser.parse_args(arguments).quick else TURNS
     table = Table("body", "us a sample", "pydantic-core", "orjson", "x pydantic", "x orjson")
     for name, (samples, *contestants) in bodies().items():
-        ours, pydantic, fast = (us / samples for us in interleaved(contestants))
+        ours, pydantic, fast = (us / samples for us in interleaved(contestants, turns))
         ratios = (f"{pydantic / ours:.2f}", f"{fast / ours:.2f}")
         table.add_row(name, *(f"{us:.2f}" for us in (ours, pydantic, fast)), *ratios)
     Console().print(table)
@@ -57,10 +62,10 @@ def bodies() -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def interleaved(contestants: list[Callable[[], object]]) -> list[float]:
+def interleaved(contestants: list[Callable[[], object]], turns: int) -> list[float]:
     """The best time of each in µs, each having its turn after the other."""
     best = [math.inf] * len(contestants)
-    for _ in range(TURNS):
+    for _ in range(turns):
         for i, contestant in enumerate(contestants):
             start = time.process_time()
             contestant()
@@ -138,7 +143,3 @@ def _singly(ours: Parse, other: Callable[[Parse, bytes], object], body: bytes) -
 
 def _names(rng: np.random.Generator) -> list[str]:
     return [f"feature-{i}" for i in rng.choice(KNOWN, 30, replace=False).tolist()]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """How much `auto` regrets beside tuned SG and beside peers, on made and on real data.
 
-    .venv/bin/python bench/regret.py                  everything: a quarter of an hour
-    .venv/bin/python bench/regret.py --quick          one seed, few sweeps: two minutes
-    .venv/bin/python bench/regret.py --peers river    only these peers, or "none"
+    python -m bench regret                  everything: a quarter of an hour
+    python -m bench regret --quick          one seed, few sweeps: two minutes
+    python -m bench regret --peers river    only these peers, or "none"
 
 Writes REGRET.md and regret.png and .svg into bench/, after --quick into out/; --out says otherwise.
 `pip install -e .[peers]` brings most peers, `.[peers-torch]` those on torch; who is not
@@ -13,11 +13,10 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")})
-sys.path.pop(0)  # the folder of this file, where http.py would pass for the `http` of Python
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for bench itself, which is not installed
 
 import numpy as np
 from rich.console import Console
@@ -35,8 +34,8 @@ CHOOSING, CONFIRMING, QUICK = (0, 1, 2), (3, 4, 5), (3,)
 ROUNDS = 40
 
 
-def main() -> None:
-    options = arguments()
+def main(given: Sequence[str]) -> None:
+    options = arguments(given)
     packages = installed(options.peers)
     options.out.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
@@ -49,13 +48,15 @@ def main() -> None:
     console.print(f"{took:.0f} s; written: {path}, " + ", ".join(map(str, drawn)))
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+def arguments(given: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench regret", description=(__doc__ or "").split("\n", 1)[0]
+    )
     parser.add_argument("--quick", action="store_true", help="one seed, few sweeps")
     names = ",".join(peers.PACKAGES)
     parser.add_argument("--peers", default=names, help=f"of {names}, or none; default: all")
     parser.add_argument("--out", type=Path, help="folder to write to")
-    options = parser.parse_args()
+    options = parser.parse_args(given)
     options.out = options.out or (HERE.parent / "out" if options.quick else HERE)
     return options
 
@@ -117,7 +118,3 @@ def targets_as_table(found: Findings) -> str:
         for one in findings.targets(found)
     ]
     return markdown.table(("figure", "to reach", "is", "reached"), rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -71,12 +71,13 @@ def _head(machine: Machine, versions: Sequence[str]) -> str:
     minutes = (now - machine.begun).total_seconds() / 60.0
     goes = "in more than one go" if machine.resumed else f"after {minutes:.0f} minutes"
     own = [f"{name} {version(name)}" for name in ("llr", *OWN)]
+    named = ", ".join(sorted(set(versions)))
+    peers = f" Peers, each in an environment of its own: {named}." if named else ""
     return f"""# Side by side
 
 Written by `make bench` on {now.date().isoformat()} {goes}. {_processor()},
 {os.cpu_count()} cores, {platform.system()} {platform.release()}, Python
-{platform.python_version()}; load {machine.load:.2f} before. {", ".join(own)}. Peers, each in an
-environment of its own: {", ".join(sorted(set(versions)))}.
+{platform.python_version()}; load {machine.load:.2f} before. {", ".join(own)}.{peers}
 
 Entries take turns, one after the other and over again, so that a machine that is busy for a while
 slows them all alike; the best turn counts. Ratios say more than seconds."""

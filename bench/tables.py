@@ -8,7 +8,7 @@ from bench.arena import arena
 from bench.markdown import table
 from bench.report import Section, Verdict
 
-KERNELS, HTTP = 7, 7
+KERNELS, HTTP = 9, 7
 NOT_THERE = "Not measured: there is no Postgres on this machine."
 Tick = Callable[[], None]
 

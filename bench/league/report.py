@@ -43,7 +43,7 @@ def _head(found: Findings, packages: list[str], took: float) -> str:
     seeds = ", ".join(map(str, found.confirming.seeds))
     return f"""# Regret of `auto` and its peers
 
-Written by `python bench/regret.py` on {today} after {took / 60.0:.0f} minutes ({machine}).
+Written by `make regret` on {today} after {took / 60.0:.0f} minutes ({machine}).
 Python {platform.python_version()}, {", ".join(own + ran)}.
 {"Not run: " + ", ".join(left) + "." if left else "Every peer was run."}
 

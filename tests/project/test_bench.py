@@ -5,8 +5,10 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pytest
+from support.root import ROOT
 
-from bench import growth, learning, profile, report
+from bench import growth, learning, profile, report, side_by_side, workers
 from bench.report import Machine, Section, Verdict
 
 
@@ -50,3 +52,19 @@ def test_sizes_grow_tenfold_up_to_the_last() -> None:
     assert sizes[0] == 100
     assert sizes[-1] == 10**6
     assert all(9.9 < b / a < 10.1 for a, b in itertools.pairwise(sizes))
+
+
+@pytest.mark.parametrize("question", side_by_side.QUESTIONS)
+def test_a_question_is_a_file(question: str) -> None:
+    assert (ROOT / "bench" / f"{question}.py").exists()
+
+
+def test_questions_are_known_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        side_by_side.main(["htp"])
+    assert "htp: the questions are learning, kernels, " in capsys.readouterr().err
+
+
+def test_only_questions_beside_peers_make_their_environments() -> None:
+    assert not side_by_side._environments(["kernels", "http"])
+    assert side_by_side._environments(["kernels", "sockets"]) == workers.ALL
