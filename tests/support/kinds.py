@@ -37,7 +37,7 @@ def kinds(item: pytest.Item) -> list[str]:
     """The markers of a test."""
     fixtures = getattr(item, "fixturenames", ())
     found = set[object]().union(*(reached(start) for start in starts(item)))
-    system = need in found or "postgres" in parameters(item)
+    system = need in found or any(text.startswith("postgres") for text in parameters(item))
     marks = {
         "stress": "stress" in item.path.parts,
         "browser": "browser" in fixtures,
