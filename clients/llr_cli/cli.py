@@ -22,7 +22,7 @@ with quiet():  # these take a second
     from llr_cli.replay.command import replay
     from llr_cli.serve import serve
     from llr_cli.sessions import app as sessions
-    from llr_cli.upkeep import doctor, migrate, migrate_store
+    from llr_cli.upkeep import doctor, migrate, migrate_store, restore
     from llr_cli.watch import watch
 
 app = typer.Typer(
@@ -64,6 +64,7 @@ app.add_typer(sessions, name="sessions")
 app.command()(catalog)
 app.command()(doctor)
 app.command()(backup)
+app.command()(restore)
 app.command()(migrate)
 app.command()(migrate_store)
 app.command()(keys)

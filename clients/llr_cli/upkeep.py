@@ -49,6 +49,23 @@ def migrate_store(
     _run("migrate_store", *stores)
 
 
+def restore(
+    copy: Annotated[str, typer.Argument(metavar="COPY", help="A backup, an SQLite file.")],
+    store: Annotated[
+        str | None, typer.Option(help="Its URL. (Default: that of `llr serve`.)")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Set aside the files of the store that is there.")
+    ] = False,
+) -> None:
+    """Check a backup and put it in the place of a store. Stop the service first.
+
+    Example: llr restore llr-monday.db --store sqlite:///llr.db --replace
+    """
+    options = (["--store", store] if store else []) + (["--replace"] if replace else [])
+    _run("restore", copy, *options)
+
+
 def _run(module: str, *arguments: str) -> None:
     command = [sys.executable, "-m", f"llr_service.{module}", *arguments]
     try:  # the child is no part of this terminal's group: Ctrl-C comes to us alone, and ends it

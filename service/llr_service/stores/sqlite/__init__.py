@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llr_service.stores.sqlite import read
+from llr_service.stores.sqlite.commit_witness import clear_generation
 from llr_service.stores.sqlite.connection import ERRORS, Connect, connect, meaning
 from llr_service.stores.sqlite.database import File
 from llr_service.stores.store import (
@@ -100,6 +101,7 @@ class SQLite:
         try:
             with self._ready(path) as file:
                 file.db.execute("VACUUM INTO ?", (str(path),)).fetchall()
+            clear_generation(path)
             return path.open("rb")
         finally:
             path.unlink(missing_ok=True)

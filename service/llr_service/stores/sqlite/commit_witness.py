@@ -1,14 +1,19 @@
-"""How many groups were acknowledged, told by the database and by a small file beside it.
+"""The commit witness: a small file beside the database that knows what was acknowledged.
 
 A log that is cut short, or has one bad bit, opens as an older state in perfect order: SQLite stops
 reading at the first frame it cannot trust and says nothing. So every group counts itself in the
 database, and once it is durable the count goes to a file of its own, unsynced. That file may lag
 behind the truth and can never be ahead of it: a database that knows of fewer groups has lost some.
+
+Nor does SQLite notice a log of another file: it applies it, and the database is malformed. So each
+opening gives the database a new number, its generation, and the witness the same one. A log that
+lies beside a database of another generation is not its own.
 """
 
 import os
 from contextlib import suppress
 from pathlib import Path
+from secrets import randbits
 from struct import Struct
 
 from llr_service.stores.integrity import NotPacked, commit_count_crc
@@ -16,6 +21,9 @@ from llr_service.stores.sqlite.connection import DAMAGE, ERRORS, Connection, cod
 from llr_service.stores.store import StoreError
 
 RECORD = Struct("<qI")
+GENERATION = Struct("<II")
+HEADER = slice(68, 72)
+"""Where a file has its `application_id`, which holds the generation."""
 COUNT = "REPLACE INTO groups (one, written, crc) VALUES (1, ?, ?)"
 COUNTED = "SELECT written, crc FROM groups"
 
@@ -43,11 +51,63 @@ class CommitWitness:
             with suppress(OSError):
                 os.pwrite(self._descriptor, RECORD.pack(groups, commit_count_crc(groups)), 0)
 
+    def generation(self) -> int | None:
+        """The generation of the database whose commits were noted, None if the file has none."""
+        if self._descriptor is not None:
+            with suppress(OSError, NotPacked):
+                found = os.pread(self._descriptor, GENERATION.size, RECORD.size)
+                number, crc = GENERATION.unpack(found)
+                return number if crc == commit_count_crc(number) else None
+        return None
+
+    def adopt(self, generation: int) -> None:
+        """Note the generation, synced: a log has it before it has its first frame."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                record = GENERATION.pack(generation, commit_count_crc(generation))
+                os.pwrite(self._descriptor, record, RECORD.size)
+                os.fsync(self._descriptor)
+
     def close(self) -> None:
         """Let go of the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def refuse_foreign_log(database: Path) -> None:
+    """Raise `StoreError` if the log beside a database belongs to another file.
+
+    Call it before SQLite opens the database: it applies any log it finds.
+    """
+    log = database.with_name(database.name + "-wal")
+    if not (log.exists() and log.stat().st_size and database.exists()):
+        return
+    witness = CommitWitness(database)
+    expected = witness.generation()
+    witness.close()
+    with database.open("rb") as file:
+        found = int.from_bytes(file.read(HEADER.stop)[HEADER])
+    if expected is not None and expected != found:
+        raise StoreError(
+            f"{database} is not the file that {log.name} and {witness.path.name} belong to."
+            " Nothing was changed. Put a copy in its place with `llr restore COPY --store URL`"
+        )
+
+
+def start_generation(db: Connection, witness: CommitWitness) -> None:
+    """Give the database and its witness a new number, and empty the log."""
+    generation = randbits(31) or 1
+    db.execute(f"PRAGMA application_id = {generation}").fetchall()
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    witness.adopt(generation)
+
+
+def clear_generation(copy: Path) -> None:
+    """Make a backup a file without a generation: no log belongs to it."""
+    with copy.open("r+b") as file:
+        file.seek(HEADER.start)
+        file.write(bytes(4))
 
 
 def count(db: Connection, groups: int) -> None:

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from llr_service.stores.sqlite.commit_witness import CommitWitness, count, counted
+from llr_service.stores.sqlite.commit_witness import (
+    CommitWitness,
+    count,
+    counted,
+    refuse_foreign_log,
+    start_generation,
+)
 from llr_service.stores.sqlite.connection import ERRORS, Connect, Connection, at_opening, code
 from llr_service.stores.sqlite.schema import migrate, version
 from llr_service.stores.sqlite.write import (
@@ -42,6 +48,7 @@ class File:
 
     def __init__(self, path: Path, connect: Connect) -> None:
         new = not path.exists()
+        refuse_foreign_log(path)
         self.db: Connection = opened(path, connect)
         self.sure, self._untidy = True, True
         self._acked = CommitWitness(path)
@@ -141,7 +148,7 @@ class File:
         """
         try:
             self._groups = counted(self.db, self._acked)
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            start_generation(self.db, self._acked)
         except ERRORS as error:
             raise at_opening(error, path) from error
         except StoreError:
