@@ -20,7 +20,7 @@ from llr_client.errors import (
     Unreachable,
 )
 from llr_client.session import Session
-from llr_client.version import __version__
+from llr_client.version import __version__ as __version__
 
 __all__ = [
     "Answer",
@@ -37,6 +37,5 @@ __all__ = [
     "SessionNotFound",
     "State",
     "Unreachable",
-    "__version__",
     "errors",
 ]

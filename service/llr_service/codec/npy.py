@@ -41,8 +41,9 @@ def decode_npy(body: bytes, features: bool) -> Samples:
 
     >>> stream = io.BytesIO()
     >>> np.save(stream, np.array([[1.0, 2.0, 3.0]], np.float32))
-    >>> decode_npy(stream.getvalue(), features=True)
-    Samples(X=array([[1., 2.]]), y=array([3.]))
+    >>> samples = decode_npy(stream.getvalue(), features=True)
+    >>> samples.X, samples.y
+    (array([[1., 2.]]), array([3.]))
     """
     header = _read_header(_header_bytes(body))
     _check_dtype(header)
