@@ -11,7 +11,7 @@ from llr.types import Vector
 
 def check_features(X: Vector) -> None:
     """Raise `NotFiniteError` for the first row that is not finite."""
-    bad = int(scans.first_not_finite(X))
+    bad: int = scans.first_not_finite(X)
     if bad >= 0:
         raise NotFiniteError("is not finite", bad)
 

@@ -82,7 +82,11 @@ def _compiled(formula: Callable[..., Any], **options: Any) -> Any:
 
 
 class Kernel:
-    """An entry point for one signature, compiled or fetched from disk at its first call."""
+    """An entry point for one signature, compiled or fetched from disk at its first call.
+
+    Its arguments must be of the types in its signature; only their dimensions are checked. To find
+    out the types of arguments at every call takes numba as long as a step of ten features.
+    """
 
     _all: ClassVar[list["Kernel"]] = []
     _turn = threading.Lock()
@@ -91,15 +95,17 @@ class Kernel:
     def __init__(self, entry: Callable[..., Any], signature: Any, long: bool) -> None:
         functools.update_wrapper(self, entry)
         self._signature = signature
-        self._ready = False
+        self._ready, self._run = False, self._first_call
         with kernel_cache.in_use():
             self._compiled = numba.njit(cache=True, nogil=long, **OPTIONS)(entry)
         Kernel._all.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
-        if not self._ready:
-            self.prepare()
+        return self._run(*arguments)
+
+    def _first_call(self, *arguments: Any) -> Any:
+        self.prepare()
         return self._compiled(*arguments)
 
     def prepare(self) -> None:
@@ -112,11 +118,11 @@ class Kernel:
                 Kernel._announced = True
                 sys.stderr.write("llr: compiling its kernels, once on this machine: a minute\n")
                 sys.stderr.flush()
-            self._compiled.compile(self._signature)
+            run = self._compiled.compile(self._signature)
             self._compiled.disable_compile()  # writable arrays will do for those that are read
             with contextlib.suppress(OSError):
                 mark.touch()
-            self._ready = True
+            self._ready, self._run = True, run
 
 
 def prepare() -> None:

@@ -35,6 +35,9 @@ class Regret(NamedTuple):
     best_fixed: float | None
 
 
+NOT_COMPARED = Regret(None, None)
+
+
 class Numbers(Protocol):
     """The part of a state that is the same for all: a few numbers, and the past."""
 
@@ -84,7 +87,8 @@ class Face:
         >>> llr.Learner("gaussian", eta0=1.0).log_eta
         0.0
         """
-        return self._scalar(LOG_ETA, float(np.log(self.config.eta0)))
+        state = self._state
+        return float(np.log(self.config.eta0)) if state is None else state.scalars.item(LOG_ETA)
 
     @property
     def eta(self) -> float:
@@ -95,7 +99,8 @@ class Face:
         >>> bool(learner.learn([4.0, 4.0])), learner.eta > 0.1
         (True, True)
         """
-        return self._scalar(ETA, self.config.eta0)
+        state = self._state
+        return self.config.eta0 if state is None else state.scalars.item(ETA)
 
     @property
     def eta_status(self) -> EtaStatus:
@@ -118,8 +123,12 @@ class Face:
         >>> learner.loss
         Loss(total=2.0, mean=2.0)
         """
-        total, t = self._scalar(LOSS, 0.0), self.t
-        return Loss(total, total / t if t else None)
+        state = self._state
+        t = 0 if state is None else state.counts.item(T)
+        if state is None or not t:
+            return Loss(0.0, None)
+        total = state.scalars.item(LOSS)
+        return Loss(total, total / t)
 
     @property
     def intercept(self) -> Vector | float | None:
@@ -164,6 +173,3 @@ class Face:
 
     def _natural(self, out: Vector) -> Vector:
         return out if self.config.of_model.classes else out[:, 0]
-
-    def _scalar(self, which: int, before: float) -> float:
-        return before if self._state is None else self._state.scalars.item(which)

@@ -8,9 +8,9 @@ from llr import packing
 from llr.checks import check_features, check_labels
 from llr.config import Config
 from llr.errors import SampleError, StateError
-from llr.face import Face, Regret, Schedule
+from llr.face import NOT_COMPARED, Face, Regret, Schedule
 from llr.history import History, before_dim, read
-from llr.layout import LOSS, SCALARS, THETA, H
+from llr.layout import LOSS, REGRET, THETA, H, T
 from llr.outcome import Outcome, Status
 from llr.rows import NO_NUMBERS, NO_ROWS, Rows
 from llr.samples import matrix_of, rows
@@ -95,19 +95,19 @@ class Learner(Face):
         """
         matrix, labels = rows(X, y, self.config.of_model.features, self.dim)
         before = self._state or initial(self.config, matrix.shape[1])
-        f = self._damping(before, labels.size)
-        out = np.empty((labels.size, before.vectors.shape[1])) if predictions else NO_ROWS
-        beyond = np.empty(labels.size) if excess else NO_NUMBERS
+        n, samples = labels.size, Rows(matrix)
+        f = self._damping(before, n)
+        out = np.empty((n, before.vectors.shape[1])) if predictions else NO_ROWS
+        beyond = np.empty(n) if excess else NO_NUMBERS
         draft = before.draft(matrix.size)
-        after = self._stepper.advance(draft, Rows(matrix), labels, f, out, beyond)
-        accepted = labels.size
+        after, accepted = self._stepper.advance(draft, samples, labels, f, out, beyond), n
         if after is None:
             check_labels(self.config, labels)
             check_features(matrix)
-            after = self._stepper.last_finite(before, Rows(matrix), labels, f)
+            after = self._stepper.last_finite(before, samples, labels, f)
             accepted = after.t - before.t
         self._state = after
-        status = Status.LEARNT if accepted == labels.size else Status.DIVERGED
+        status = Status.LEARNT if accepted == n else Status.DIVERGED
         return Outcome(
             status,
             accepted,
@@ -134,7 +134,7 @@ class Learner(Face):
         state = self._state or initial(self.config, matrix.shape[1])
         out = self._stepper.predict(state, Rows(matrix), len(matrix))
         predicted = self._natural(out)
-        return predicted if np.ndim(X) == 2 else predicted[0]
+        return predicted if matrix is X or np.ndim(X) == 2 else predicted[0]
 
     @property
     def dim(self) -> int | None:
@@ -199,17 +199,18 @@ class Learner(Face):
         return self._compared(at_once=True)
 
     def _compared(self, at_once: bool) -> Regret:
-        comparator, state = self.config.comparator, self._state
+        stepper, state = self._stepper, self._state
+        comparator = stepper.comparator
         if comparator is None:
-            return Regret(None, None)
-        t = 0 if state is None else state.t
+            return NOT_COMPARED
+        t = 0 if state is None else state.counts.item(T)
         if state is None or t == 0:
             return Regret(0.0, 0.0)
         dim = state.vectors.shape[2]
         quick = comparator.quick if at_once and dim > SMALL else None
-        best = (quick or comparator.best)(state.statistics, self._stepper.theta0(dim), t)
-        loss, ml = state.scalars[LOSS:SCALARS].tolist()
-        return Regret(ml, None if best is None else loss - best)
+        best = (quick or comparator.best)(state.statistics, stepper.theta0(dim), t)
+        scalars = state.scalars
+        return Regret(scalars.item(REGRET), None if best is None else scalars.item(LOSS) - best)
 
     @property
     def history(self) -> History:

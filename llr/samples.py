@@ -7,7 +7,9 @@ import numpy as np
 from llr.errors import DimensionError, DtypeError, ShapeError
 from llr.types import Array, Vector
 
-REAL_KINDS = "iuf"
+REAL, REAL_KINDS = np.dtype(np.float64), "iuf"
+READY = 0x101
+"""The flags of an array that is C-contiguous and aligned, as bits of `flags.num`."""
 
 
 def rows(X: Any, y: Any, features: bool, dim: int | None) -> tuple[Vector, Vector]:
@@ -41,6 +43,8 @@ def rows(X: Any, y: Any, features: bool, dim: int | None) -> tuple[Vector, Vecto
 
 def matrix_of(X: Any, dim: int | None) -> Vector:
     """Rows of features as n × d float64."""
+    if _is_ready(X, 2) and X.shape[1] == dim:
+        return X  # type: ignore[no-any-return]
     matrix = np.atleast_2d(numbers(X, "x"))
     if matrix.ndim > 2 or np.ndim(X) == 0:
         raise ShapeError(f"has {np.ndim(X)} dimensions, must be n × d, or d for one sample")
@@ -85,10 +89,9 @@ def _alone(X: Any, y: Any) -> Any:
 
 
 def _is_ready(array: Any, dimensions: int) -> bool:
-    if type(array) is not np.ndarray or array.ndim != dimensions or array.dtype != np.float64:
+    if type(array) is not np.ndarray or array.ndim != dimensions or array.dtype != REAL:
         return False
-    flags = array.flags
-    return flags.c_contiguous and flags.aligned
+    return array.flags.num & READY == READY
 
 
 def _ready(array: Array) -> Vector:

@@ -17,9 +17,10 @@ class Stepper:
     """Moves states of one config on. Holds what kernels need besides state and samples."""
 
     def __init__(self, config: Config) -> None:
+        self.comparator = config.comparator
         self.model = list(MODELS).index(config.model)
         self.choice = np.zeros(CHOICES, np.int64)
-        self.choice[MODEL], self.choice[COMPARE] = self.model, config.comparator is not None
+        self.choice[MODEL], self.choice[COMPARE] = self.model, self.comparator is not None
         sparse = config.of_algorithm.sparse
         self._more = self.choice[MORE] = sparse.scratch if sparse else 0
         self.own = np.array(config.own, np.float64)
@@ -40,15 +41,18 @@ class Stepper:
         scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
-            part, of_each = rows, [y, f, predictions, excess]
+            part, labels, damping, predicted, beyond = rows, y, f, predictions, excess
             if n < y.size:  # most blocks are learnt whole, and need no cutting
                 part = rows.part(at, at + n)
-                of_each = [one[at : at + n] for one in of_each]
-            labels, damping, predicted, beyond = of_each
+                cut = slice(at, at + n)
+                labels, damping, predicted, beyond = y[cut], f[cut], predictions[cut], excess[cut]
             if not self._learn(
                 self.choice,
                 self.own,
-                *part,
+                part.X,
+                part.starts,
+                part.columns,
+                part.shown,
                 labels,
                 damping,
                 state.vectors,

@@ -123,7 +123,7 @@ def best(statistics: Vector, theta0: Vector, t: int) -> float:
 
 def quick(statistics: Vector, theta0: Vector, t: int) -> float | None:
     """`best` in O(d²), None where its bound on the error does not hold."""
-    found = float(_by_series(statistics, theta0, np.empty(2 * theta0.size)))
+    found: float = _by_series(statistics, theta0, np.empty(2 * theta0.size))
     return None if found < 0.0 else found
 
 
