@@ -37,5 +37,11 @@ class Rows(NamedTuple):
         """What steps on these vectors need as scratch, if named with so many rows more."""
         if not self.starts.size:
             return np.empty(2 * self.X.shape[1])
-        widest = int(np.diff(self.starts).max(initial=self.shown.size))
-        return np.empty(present.room(vectors, more, widest))
+        return np.empty(present.room(vectors, more, self._widest))
+
+    @property
+    def _widest(self) -> int:
+        """How many columns are brought together at a time, at most."""
+        if self.starts.size == 2:
+            return max(self.columns.size, self.shown.size)
+        return int(np.diff(self.starts).max(initial=self.shown.size))

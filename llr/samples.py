@@ -18,7 +18,7 @@ def rows(X: Any, y: Any, features: bool, dim: int | None) -> tuple[Vector, Vecto
     One sample may come without its outer dimension. Models without features have no X; theirs is a
     column of ones.
     """
-    if features and _is_ready(X, 2) and _is_ready(y, 1) and X.shape == (y.size, dim):
+    if features and is_ready(X, 2) and is_ready(y, 1) and X.shape == (y.size, dim):
         return X, y
     if not features:
         X, y = None, X if y is None else _alone(X, y)
@@ -43,7 +43,7 @@ def rows(X: Any, y: Any, features: bool, dim: int | None) -> tuple[Vector, Vecto
 
 def matrix_of(X: Any, dim: int | None) -> Vector:
     """Rows of features as n × d float64."""
-    if _is_ready(X, 2) and X.shape[1] == dim:
+    if is_ready(X, 2) and X.shape[1] == dim:
         return X  # type: ignore[no-any-return]
     matrix = np.atleast_2d(numbers(X, "x"))
     if matrix.ndim > 2 or np.ndim(X) == 0:
@@ -88,14 +88,15 @@ def _alone(X: Any, y: Any) -> Any:
     return y
 
 
-def _is_ready(array: Any, dimensions: int) -> bool:
+def is_ready(array: Any, dimensions: int) -> bool:
+    """Whether kernels can take it as it is."""
     if type(array) is not np.ndarray or array.ndim != dimensions or array.dtype != REAL:
         return False
     return array.flags.num & READY == READY
 
 
 def _ready(array: Array) -> Vector:
-    if _is_ready(array, array.ndim):
+    if is_ready(array, array.ndim):
         return array
     with np.errstate(over="ignore"):
         return np.require(array, np.float64, ["C", "A"])

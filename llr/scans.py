@@ -45,9 +45,9 @@ def first_refused(model: int, p: float, y: Vector) -> int:
 def first_unsound(starts: Counts, columns: Counts, seen: Counts) -> int:
     """The first sample whose columns are not those of `llr.NamedRows`, or −1; n if names are left.
 
-    `seen` has a −1 for each name.
+    `seen` has room for a number for each name.
     """
-    known = 0
+    known, seen[:] = 0, -1
     for i in range(starts.size - 1):
         if not 0 <= starts[i] <= starts[i + 1] <= columns.size:
             return i

@@ -3,11 +3,11 @@
 import numpy as np
 
 from llr.compiled import COUNTS, INT, READ_COUNTS, READ_VECTOR, VECTOR, kernel
-from llr.layout import NEXT
+from llr.layout import NEXT, T
 from llr.named.config import NamedConfig
 from llr.named.rows import NamedRows
 from llr.named.state import NamedState, shown
-from llr.rows import NONE, Rows
+from llr.rows import NO_NUMBERS, NONE, Rows
 from llr.state import State
 from llr.types import Counts, Vector
 
@@ -32,10 +32,11 @@ class Body:
             columns, self._added = version.find(names), []
         starts, local, values = samples.starts, samples.columns, samples.values
         self._ranks: Counts | None = None
-        if _collide(columns[columns >= config.max_features]):
+        shared = version.size + len(self._added) > config.max_features
+        if shared and _collide(columns[columns >= config.max_features]):
             columns, self._ranks = _first_of_each(columns)
             starts, local, values = merged(starts, self._ranks[local], values, columns.size)
-        due = learns and state.counts[NEXT] - state.t <= samples.n
+        due = learns and state.counts.item(NEXT) - state.counts.item(T) <= samples.n
         last = _last_columns(columns, shown(config)) if due else (columns, NONE)
         self._touched, (self._columns, places) = columns, last
         self.rows = Rows(values.reshape(1, -1), starts, local, places)
@@ -47,7 +48,7 @@ class Body:
             state.version.read(self._columns),
             state.scalars.copy(),
             state.counts.copy(),
-            np.empty(0),
+            NO_NUMBERS,
             state.history if state.version.newest else state.history.copy(),
         )
 

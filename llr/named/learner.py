@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from llr import scans
 from llr.checks import check_labels
 from llr.errors import NotFiniteError, ShapeError, StateError
-from llr.face import Face, Regret, Schedule
+from llr.face import NOT_COMPARED, Face, Regret, Schedule
 from llr.history import History
 from llr.named import packing, past
 from llr.named.body import Body
@@ -15,7 +16,8 @@ from llr.named.config import NamedConfig
 from llr.named.rows import NamedRows
 from llr.named.state import NamedState, initial
 from llr.outcome import Outcome, Status
-from llr.samples import numbers
+from llr.rows import NO_NUMBERS, NO_ROWS
+from llr.samples import is_ready, numbers
 from llr.stepper import Stepper
 from llr.types import Vector
 
@@ -112,9 +114,9 @@ class NamedLearner(Face):
             raise ShapeError(f"{samples.n} samples but {labels.size} labels")
         before, stepper = self._state, self._stepper
         f = self._damping(before, labels.size)
-        out = np.empty((labels.size if predictions else 0, self.config.scores))
+        out = np.empty((labels.size, self.config.scores)) if predictions else NO_ROWS
+        beyond = np.empty(labels.size) if excess else NO_NUMBERS
         body = Body(self.config, before, samples)
-        beyond = np.empty(labels.size if excess else 0)
         after = stepper.advance(body.draft(), body.rows, labels, f, out, beyond)
         if after is None:
             check_labels(self.config, labels)
@@ -191,12 +193,12 @@ class NamedLearner(Face):
     @property
     def regret(self) -> Regret:
         """None: there is no exact comparison for features that come up at any time."""
-        return Regret(None, None)
+        return NOT_COMPARED
 
     @property
     def quick_regret(self) -> Regret:
         """None as well."""
-        return Regret(None, None)
+        return NOT_COMPARED
 
     @property
     def history(self) -> History:
@@ -258,6 +260,8 @@ def _rows(rows: Any) -> NamedRows:
 
 
 def _labels(rows: Any, y: Any) -> Vector:
+    if isinstance(rows, NamedRows) and is_ready(y, 1):
+        return y  # type: ignore[no-any-return]
     labels = numbers(y, "y")
     if labels.ndim > 1:
         raise ShapeError(f"has shape {labels.shape}, must be one label a sample", field="y")
@@ -267,8 +271,8 @@ def _labels(rows: Any, y: Any) -> Vector:
 
 
 def _check_values(samples: NamedRows) -> None:
-    bad = np.flatnonzero(~np.isfinite(samples.values))
-    if bad.size:
+    if scans.first_not_finite(samples.values.reshape(1, -1)) >= 0:
+        bad = np.flatnonzero(~np.isfinite(samples.values))
         index = int(np.searchsorted(samples.starts, bad[0], side="right")) - 1
         name = samples.names[samples.columns[bad[0]]]
         raise NotFiniteError("is not finite", index, feature=name)

@@ -37,8 +37,8 @@ class Names:
     def add(self, names: Sequence[str]) -> None:
         """Give these the next columns."""
         first = len(self._names)
+        self._names.extend(names)  # first: a reader that finds one of them has to see it is new
         self._index.update((name, first + at) for at, name in enumerate(names))
-        self._names.extend(names)
 
     def copy(self, known: int) -> "Names":
         """The first so many, to go another way."""
@@ -46,10 +46,9 @@ class Names:
 
     def columns(self, names: Sequence[str], known: int) -> tuple[Counts, list[str]]:
         """The columns of these names after the first `known`, and which have to be added for it."""
-        try:
-            found = np.array(itemgetter(*names, *names[:1])(self._index), np.int64)[:-1]
-        except (KeyError, TypeError):  # not all are known, or there are none
-            found = self._found(names, known)
+        found, all_known = self._all_found(names, known)
+        if all_known:
+            return found, []
         added: dict[str, int] = {}
         for at in np.flatnonzero(found >= known).tolist():
             found[at] = self._next(names[at], known, added)
@@ -57,7 +56,9 @@ class Names:
 
     def find(self, names: Sequence[str], known: int) -> Counts:
         """The columns of these names among the first `known`, UNKNOWN for those that have none."""
-        columns = self._found(names, known)
+        columns, all_known = self._all_found(names, known)
+        if all_known:
+            return columns
         if known >= self.most:
             for at in np.flatnonzero(columns >= known).tolist():
                 columns[at] = self._index.get(self.hashed(names[at]), known)
@@ -68,9 +69,15 @@ class Names:
         """The name of the column that this one shares."""
         return f"{RESERVED}{zlib.crc32(name.encode()) % (1 << self.bits)}"
 
-    def _found(self, names: Sequence[str], known: int) -> Counts:
-        """The columns of these names, `known` for those that have none."""
-        return np.fromiter(map(self._index.get, names, repeat(known)), np.int64, len(names))
+    def _all_found(self, names: Sequence[str], known: int) -> tuple[Counts, bool]:
+        """The columns of these names, or `known` or more, and whether it is clear that none is."""
+        index = self._index
+        try:
+            found = np.array(itemgetter(*names, *names[:1])(index), np.int64)[:-1]
+        except (KeyError, TypeError):  # not all are known, or there are none
+            columns = map(index.get, names, repeat(known))
+            return np.fromiter(columns, np.int64, len(names)), False
+        return found, known == len(self._names)
 
     def _next(self, name: str, known: int, added: dict[str, int]) -> int:
         if known + len(added) >= self.most:

@@ -64,7 +64,10 @@ class NamedRows:
         >>> NamedRows.from_cells(["b", "a", "b"], np.array([0, 2, 3]), np.ones(3)).names
         ['b', 'a']
         """
-        distinct, columns = _numbered(names)
+        if starts.size == 2 and len(set(names)) == len(names):  # most samples that come alone
+            distinct, columns = list(names), np.arange(len(names))
+        else:
+            distinct, columns = _numbered(names)
         rows = cls.__new__(cls)
         rows._set(distinct, starts, columns, values)
         rows._check()
@@ -130,11 +133,11 @@ class NamedRows:
     def _check(self) -> None:
         """Raise unless kernels can trust these numbers; the names are known to differ."""
         starts, columns = self.starts, self.columns
-        if any(array.ndim != 1 for array in (starts, columns, self.values)) or not starts.size:
+        if not starts.ndim == columns.ndim == self.values.ndim == 1 or not starts.size:
             raise ShapeError("starts, columns and values must be vectors, starts with one more")
         if starts[0] != 0 or columns.size != self.values.size or starts[-1] != columns.size:
             raise ShapeError("starts must go from 0 to the number of columns and of values")
-        wrong = int(scans.first_unsound(starts, columns, np.full(len(self.names), -1)))
+        wrong: int = scans.first_unsound(starts, columns, np.empty(len(self.names), np.int64))
         if wrong >= 0:
             reason = "columns must point into names, each once, new names in the order they come"
             raise ShapeError(reason, wrong if wrong < self.n else None)

@@ -1,7 +1,7 @@
 """The state of a learner of named features: columns by name, and the few numbers beside them."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from llr.named.table import Version
 from llr.types import Counts, Vector
 
 
-@dataclass(frozen=True)
-class NamedState:
+class NamedState(NamedTuple):
     """Everything a learner of named features knows.
 
     Attributes:

@@ -15,12 +15,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from llr.named.columns import fetch, store
 from llr.named.moment import Moment
 from llr.named.names import Names
 from llr.state import on_a_line
 from llr.types import Counts, Vector
 
 FIRST_ROOM = 64
+MANY = 512
+"""Columns from which on it pays that a copy of them starts on a cache line."""
 NAME = 160
 """What a name costs in memory besides its characters."""
 
@@ -40,7 +43,7 @@ class Table:
             room = np.zeros((max(size, 2 * len(self.columns)), *self.columns.shape[1:]))
             room[: len(self.columns)] = self.columns
             self.columns = room
-        self.columns[columns] = values
+        store(columns, values, self.columns)
 
     def remember(self, version: "Version", kept: int) -> None:
         """Another version is an old one, for which so many columns were kept."""
@@ -107,13 +110,15 @@ class Version:
 
     def read(self, wanted: Counts) -> Vector:
         """A copy of these columns; those that there are not yet, or −1, are 0."""
-        there = (wanted >= 0) & (wanted < self.size)
-        out = on_a_line((wanted.size, *self._table.columns.shape[1:]))
-        with self._table.lock:
-            if self.newest and there.all():
-                return np.take(self._table.columns, wanted, axis=0, out=out, mode="clip")
+        table = self._table
+        shape = (wanted.size, *table.columns.shape[1:])
+        out: Vector = on_a_line(shape) if wanted.size >= MANY else np.empty(shape)
+        with table.lock:
+            if self.newest:
+                fetch(table.columns, wanted, self.size, out)
+                return out
             out[:] = 0.0
-            left = np.flatnonzero(there)
+            left = np.flatnonzero((wanted >= 0) & (wanted < self.size))
             moment = self._moment
             while moment.next is not None and left.size:
                 left = moment.fill(out, wanted, left)
@@ -162,9 +167,12 @@ class Version:
 
     def _replace(self, columns: Counts, values: Vector, added: Sequence[str]) -> "Version":
         table, size = self._table, self.size + len(added)
-        there = columns[columns < self.size]
-        moment = self._moment.end(there, table.columns[there])
+        there = columns[columns < self.size] if added else columns
+        kept = np.empty((there.size, *table.columns.shape[1:]))
+        fetch(table.columns, there, self.size, kept)
+        moment = self._moment.end(there, kept)
         table.replace(columns, values, size)
-        table.names.add(added)
+        if added:
+            table.names.add(added)
         table.remember(self, there.size)
         return Version(table, size, self.characters + sum(map(len, added)), moment)

@@ -1,13 +1,14 @@
 """Versions of a table: each stays what it was, whichever go on, and none costs more than a copy."""
 
 import gc
+from collections.abc import Iterator
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from llr.named.names import Names
+from llr.named.names import UNKNOWN, Names
 from llr.named.table import Version
 
 SHAPE = (2, 1)
@@ -81,7 +82,21 @@ def test_an_old_version_costs_no_more_than_a_copy_however_long_it_is_held() -> N
 def test_nothing_is_kept_for_versions_nobody_holds() -> None:
     version = Version.of(Names(10, 4, ["a"]), np.zeros((1, *SHAPE)))
     for step in range(1000):
-        version = version.replaced(np.zeros(1, np.int64), np.full((1, *SHAPE), step), [])
+        version = version.replaced(np.zeros(1, np.int64), np.full((1, *SHAPE), float(step)), [])
     gc.collect()
     assert len(version._table.older) <= 200
     assert version._moment.next is None
+
+
+def test_a_name_is_not_known_before_its_addition_is_complete() -> None:
+    names, found = Names(10, 4, ["a"]), list[int]()
+
+    class Observed(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            for name in super().__iter__():
+                found.extend(names.find(["a", "b"], known=1).tolist())
+                yield name
+
+    names.add(Observed(["b", "c"]))
+    assert set(found[::2]) == {0}
+    assert set(found[1::2]) == {UNKNOWN}

@@ -33,6 +33,27 @@ def test_unaligned_memory_is_copied() -> None:
     assert rows(X, [1.0], features=True, dim=2)[0].flags.aligned
 
 
+def test_arrays_of_any_layout_are_learnt_and_predicted_alike() -> None:
+    X, y = np.arange(12.0).reshape(3, 4) / 7.0, np.array([1.0, -1.0, 0.5])
+    unaligned = np.zeros(8 * X.size + 1, np.uint8)[1:].view(np.float64).reshape(X.shape)
+    unaligned[:] = X
+    forms = [
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=1)[:, ::2],
+        X.astype(">f8"),
+        unaligned,
+        np.frombuffer(X.tobytes()).reshape(X.shape),
+    ]
+    plain = llr.Learner("linear", dim=4, regret="exact")
+    assert plain.learn(X, y)
+    for form in forms:
+        learner = llr.Learner("linear", dim=4, regret="exact")
+        assert learner.learn(form, y)
+        assert learner.pack() == plain.pack()
+        assert learner.predict(form).tolist() == plain.predict(X).tolist()
+        assert learner.predict(form[1]) == plain.predict(X)[1]
+
+
 @pytest.mark.parametrize(
     ("X", "y", "error"),
     [
