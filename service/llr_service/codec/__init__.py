@@ -9,12 +9,13 @@ limit.
 from llr_service.codec.json import Query, decode_json, decode_query
 from llr_service.codec.labels import Labels, decode_label_lines, decode_labels
 from llr_service.codec.log_entry import pack_samples, unpack_samples
-from llr_service.codec.ndjson import Block, LineSplitter, decode_ndjson
+from llr_service.codec.ndjson import Block, BlockDecoder, LineSplitter, decode_ndjson
 from llr_service.codec.npy import decode_npy
 from llr_service.codec.samples import Samples
 
 __all__ = [
     "Block",
+    "BlockDecoder",
     "Labels",
     "LineSplitter",
     "Query",

@@ -106,13 +106,60 @@ def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
     >>> decode_ndjson(b'{"y": 1}\n\n{"y": 2}\n', first_line=1, features=False).y
     array([1., 2.])
     """
-    schema = SCHEMAS[features]
-    decode = schema.line.decode
     try:
-        samples = [decode(line) for line in lines.split(b"\n") if line]
-        return schema.build_many(samples, lines)
+        return SCHEMAS[features].build_many(_typed(lines, features), lines)
     except REFUSED:
         return _decode_again(lines, first_line, features)
+
+
+class BlockDecoder:
+    r"""Decodes a block in steps, so that others are served in between.
+
+    The steps parse pieces of the block; the samples are built at the end, from all of them, so that
+    names are numbered once. A block that is refused is decoded again, piece by piece.
+
+    Args:
+        block: whole lines.
+        features: whether the model has features.
+        size: bytes of a piece, about.
+
+    >>> decoder = BlockDecoder(Block(b'{"y": 1}\n{"y": 2}\n', 1), features=False, size=4)
+    >>> sum(1 for step in decoder), decoder.samples.y
+    (2, array([1., 2.]))
+    """
+
+    samples: Samples
+
+    def __init__(self, block: Block, features: bool, size: int) -> None:
+        self._block, self._features, self._size = block, features, size
+
+    def __iter__(self) -> Iterator[None]:
+        """The ends of steps; `samples` is there in the end. Raises the Problem of a bad line."""
+        block, features, values = self._block, self._features, list[Any]()
+        try:
+            for piece in block.pieces(self._size):
+                values += _typed(piece.lines, features)
+                if len(piece.lines) < len(block.lines):
+                    yield
+            self.samples = SCHEMAS[features].build_many(values, block.lines)
+        except REFUSED:
+            yield from self._again()
+
+    def _again(self) -> Iterator[None]:
+        parts = list[Samples]()
+        for lines, first_line in self._block.pieces(self._size):
+            parts.append(decode_ndjson(lines, first_line, self._features))
+            yield
+        try:
+            self.samples = Samples.joined(parts)
+        except ValueError:  # not of one width: the whole block tells which line is wrong
+            self.samples = decode_ndjson(*self._block, self._features)
+
+
+def _typed(lines: bytes, features: bool) -> list[Any]:
+    """The typed value of every line; an error of `REFUSED` if one does not fit."""
+    decode = SCHEMAS[features].line.decode
+    return [decode(line) for line in lines.split(b"\n") if line]
 
 
 def texts_in(lines: bytes, first_line: int) -> list[Text]:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from llr_service import serializers
-from llr_service.codec import Block, LineSplitter, Samples, decode_ndjson
+from llr_service.codec import Block, BlockDecoder, LineSplitter, Samples
 from llr_service.http.bodies import stream_body
 from llr_service.http.request import Request
 from llr_service.http.responses import Response
@@ -202,15 +202,10 @@ async def _let_go(course: Course, ahead: "asyncio.Queue[Begun | None]") -> None:
 
 async def _decoded(block: Block, session: Session) -> Samples:
     """The samples of a block, read piece by piece: others are served in between."""
-    features, parts = session.features, list[Samples]()
-    for piece in block.pieces(PIECE):
-        if parts:
-            await asyncio.sleep(0)
-        parts.append(decode_ndjson(piece.lines, piece.first_line, features))
-    try:
-        return Samples.joined(parts)
-    except ValueError:  # not of one width: the whole block tells which line is wrong
-        return decode_ndjson(block.lines, block.first_line, features)
+    decoder = BlockDecoder(block, session.features, PIECE)
+    for _ in decoder:
+        await asyncio.sleep(0)
+    return decoder.samples
 
 
 class _Progress:

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from llr_service.codec import LineSplitter, decode_ndjson
+from llr_service.codec import Block, BlockDecoder, LineSplitter, decode_ndjson, pack_samples
 from llr_service.problems import Problem
 
 
@@ -69,3 +69,37 @@ def test_a_long_body_in_chunks_has_the_same_bits_as_its_numbers() -> None:
     matrices = [block.X for block in blocks if isinstance(block.X, np.ndarray)]
     assert np.concatenate(matrices).tobytes() == table[:, :-1].tobytes()
     assert np.concatenate([block.y for block in blocks]).tobytes() == table[:, -1].tobytes()
+
+
+NUMBERS = b"".join(b'{"x": [%d, 0.5], "y": %d}\n' % (i, i) for i in range(20))
+NAMES = b"".join(b'{"x": {"n%d": 1.5, "n%d": 2}, "y": %d}\n' % (i, i % 3, i) for i in range(3, 20))
+
+
+@pytest.mark.parametrize(
+    ("lines", "more"),
+    [
+        (NUMBERS, b""),
+        (NAMES, b""),
+        (NUMBERS, b"\r\n \n"),  # what follows is accepted at a second look, and then refused
+        (NAMES, b"\r\n \n"),
+        (NUMBERS, b'{"x": [-0, 1], "y": -0}\n'),
+        (NAMES, b'{"x": {"n1": "twice", "n1": 2}, "y": -0}\n'),
+        (NUMBERS, b'{"x": [1, 2, 3], "y": 1}\n'),
+        (NAMES, b'{"x": {"n1": 1}, "y": NaN}\n'),
+        (NUMBERS, b"nonsense\n"),
+    ],
+)
+def test_a_block_decoded_in_steps_is_what_it_is_as_a_whole(lines: bytes, more: bytes) -> None:
+    block = lines[: len(lines) // 2].rpartition(b"\n")[0] + b"\n" + more + lines
+    try:
+        expected: object = pack_samples(decode_ndjson(block, 7, features=True))
+    except Problem as problem:
+        expected = [error["line"] for error in problem.errors]
+    decoder = BlockDecoder(Block(block, 7), features=True, size=64)
+    try:
+        steps = sum(1 for _ in decoder)
+        found: object = pack_samples(decoder.samples)
+        assert steps > 5
+    except Problem as problem:
+        found = [error["line"] for error in problem.errors]
+    assert found == expected
