@@ -75,7 +75,7 @@ def slice_rows(rows: NamedRows, start: int, end: int) -> NamedRows:
 
 def pack(rows: NamedRows) -> bytes:
     """Rows as bytes."""
-    names, whole, counts = rows.names, "".join(rows.names), np.diff(rows.starts)
+    names, whole, counts = rows.names, "".join(rows.names), rows.starts[1:] - rows.starts[:-1]
     sized = names if whole.isascii() else [name.encode() for name in names]
     text, lengths = whole.encode(), np.fromiter(map(len, sized), LENGTH, len(names))
     arrays: tuple[Array, ...] = (

@@ -158,8 +158,12 @@ class BlockDecoder:
 
 def _typed(lines: bytes, features: bool) -> list[Any]:
     """The typed value of every line; an error of `REFUSED` if one does not fit."""
-    decode = SCHEMAS[features].line.decode
-    return [decode(line) for line in lines.split(b"\n") if line]
+    line = SCHEMAS[features].line
+    values = line.decode_lines(lines)
+    if len(values) == lines.count(b"\n") + (not lines.endswith(b"\n")):
+        return values
+    # there are blank lines, or values of several lines, which are refused
+    return [line.decode(text) for text in lines.split(b"\n") if text]
 
 
 def texts_in(lines: bytes, first_line: int) -> list[Text]:

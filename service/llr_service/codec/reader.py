@@ -53,6 +53,11 @@ class BodyType:
     def __init__(self, first: Any, second: Any = None) -> None:
         self._types = (first, second or first)
         self._first, self._second = (msgspec.json.Decoder(each).decode for each in self._types)
+        self._lines = msgspec.json.Decoder(first).decode_lines
+
+    def decode_lines(self, text: bytes) -> list[Any]:
+        """The values of the first type in a text of JSON lines; one may go over several lines."""
+        return self._lines(text)
 
     def decode(self, text: bytes) -> Any:
         """The typed value of a text."""
