@@ -26,7 +26,7 @@ endif
 
 # in a minute, without system programs
 test-fast: .venv/dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile -m "not service and not browser and not stress"
+	$(BIN)/pytest --numprocesses auto --dist loadfile -m "not service and not browser and not stress and not slow"
 
 check: .venv/dev
 	$(BIN)/ruff check .

@@ -6,6 +6,8 @@ import pytest
 import llr
 from llr.streams import STREAMS
 
+pytestmark = pytest.mark.slow
+
 LENGTH = {"gaussian": 2500, "bernoulli": 2500, "regression": 7500}
 
 

@@ -131,6 +131,7 @@ def test_a_step_size_far_too_large_has_infinite_loss() -> None:
     assert ours.plain(drifting.stream("linear", 0), 1e10, constant=True) == math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian-jump", "bernoulli", "scales", "logistic-walk"])
 def test_auto_with_every_part_on_is_the_librarys(name: str) -> None:
     stream = drifting.stream(name, 0)
@@ -141,6 +142,7 @@ def test_auto_with_every_part_on_is_the_librarys(name: str) -> None:
     assert parts.total(few, bare) == pytest.approx(with_option, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", list(parts.ABLATIONS)[1:])
 def test_an_ablation_changes_what_auto_does(what: str) -> None:
     streams = [drifting.stream("scales", 0), hostile.streams(0)["pure noise"]]

@@ -7,7 +7,8 @@
 - `contract`: holds every registered implementation, or the wire, to one contract
 - `unit`: all others
 
-`-m "not service and not browser and not stress"` needs no system program.
+`-m "not service and not browser and not stress"` needs no system program. `slow` is
+given by hand, to tests that need more than a second; `make test-fast` leaves them out too.
 """
 
 import inspect
@@ -37,7 +38,8 @@ def kinds(item: pytest.Item) -> list[str]:
     """The markers of a test."""
     fixtures = getattr(item, "fixturenames", ())
     found = set[object]().union(*(reached(start) for start in starts(item)))
-    system = need in found or any(text.startswith("postgres") for text in parameters(item))
+    stores = [value for value in parameters(item) if isinstance(value, str)]
+    system = need in found or any(store.startswith("postgres") for store in stores)
     marks = {
         "stress": "stress" in item.path.parts,
         "browser": "browser" in fixtures,
@@ -48,14 +50,13 @@ def kinds(item: pytest.Item) -> list[str]:
     return [*named, "system"] if system else named
 
 
-def parameters(item: pytest.Item) -> list[str]:
-    """The texts among the parameters of a test: stores are chosen by their names."""
-    values = getattr(getattr(item, "callspec", None), "params", {}).values()
-    return [value for value in values if isinstance(value, str)]
+def parameters(item: pytest.Item) -> list[Any]:
+    """The parameters of a test: stores are chosen by their names, programs by their classes."""
+    return [*getattr(getattr(item, "callspec", None), "params", {}).values()]
 
 
 def starts(item: pytest.Item) -> Iterator[FunctionType]:
-    """The functions that run a test: its own, and those of its fixtures."""
+    """The functions that run a test: its own, those of its fixtures and of its parameters."""
     info = getattr(item, "_fixtureinfo", None)
     found = (
         [definition.func for all_ in info.name2fixturedefs.values() for definition in all_]
@@ -66,6 +67,9 @@ def starts(item: pytest.Item) -> Iterator[FunctionType]:
     for function in [getattr(getattr(test, "hypothesis", None), "inner_test", test), *found]:
         if isinstance(unwrapped := inspect.unwrap(function), FunctionType):
             yield unwrapped
+            for value in parameters(item):
+                if is_ours(value, unwrapped):
+                    yield from functions(value)
 
 
 @cache

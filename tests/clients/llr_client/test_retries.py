@@ -237,6 +237,7 @@ GROUPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(fates=FATES, groups=GROUPS, patience=st.sampled_from([0.0, 60.0]))
 def test_any_grouping_through_any_failures_is_learnt_once(

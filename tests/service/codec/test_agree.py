@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from llr_service.codec import Samples, decode_json, decode_ndjson
@@ -13,6 +14,8 @@ from llr_service.problems import Problem
 from support.plain_json import number, parsed
 
 from llr import NamedRows
+
+pytestmark = pytest.mark.slow
 
 Read = tuple[list[list[float]], list[float]]
 REFUSALS = (Problem, AssertionError, ValueError, OverflowError, TypeError, RecursionError)
