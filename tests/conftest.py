@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # import of llr: the folder tests/llr would be taken for it.
 sys.path.append(str(Path(__file__).parent.parent))
 
+# programs that tests run: importing one, in search of doctests, would run it
+collect_ignore = ["stress/clients"]
+
 pytest_plugins = ["support.kinds", "support.missing_programs"]
 
 # what clients of tests call the service where there is no address to call it by
