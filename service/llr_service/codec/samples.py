@@ -70,10 +70,12 @@ class Samples(NamedTuple):
     @property
     def nbytes(self) -> int:
         """How many bytes they take."""
-        own = self.y.nbytes + sum(column.nbytes for column in self.optional.values())
-        if isinstance(self.X, NamedRows):
-            return own + named.nbytes(self.X)
-        return own + (0 if self.X is None else self.X.nbytes)
+        X, size = self.X, self.y.nbytes
+        for column in self.optional.values():
+            size += column.nbytes
+        if isinstance(X, NamedRows):
+            return size + named.nbytes(X)
+        return size if X is None else size + X.nbytes
 
     @property
     def arguments(self) -> tuple[Any, ...]:

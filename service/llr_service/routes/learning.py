@@ -30,7 +30,7 @@ async def submit(
     else:
         samples = await in_thread_if_long(body, decode, body, session.features)
     try:
-        pending = await session.begin(
+        pending = await session.submit(
             samples, params.ticket, params.if_match, params.predictions, params.admitted
         )
     except Problem as problem:

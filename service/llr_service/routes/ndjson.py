@@ -180,7 +180,7 @@ class _Stream:
 async def _learn(samples: Samples, block: Block, params: LearnParams, session: Session) -> Pending:
     """Learn from a block ahead of the store, on one copy of the session."""
     try:
-        return await session.begin(
+        return await session.submit(
             samples, params.ticket, params.if_match, admitted=params.admitted
         )
     except Problem as problem:
@@ -189,7 +189,7 @@ async def _learn(samples: Samples, block: Block, params: LearnParams, session: S
 
 async def _nothing(params: LearnParams, session: Session) -> Pending:
     """What comes of a body without samples."""
-    return await session.begin(Samples.none(), if_match=params.if_match)
+    return await session.submit(Samples.none(), if_match=params.if_match)
 
 
 async def _let_go(course: Course, ahead: "asyncio.Queue[Begun | None]") -> None:

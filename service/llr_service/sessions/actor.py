@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from llr import Outcome, SampleError
+from llr import Outcome, SampleError, Status
 from llr_service.codec import Samples
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
-from llr_service.sessions.batch import Expected, Find, Fresh, Learnt, Pending, Ticket
+from llr_service.sessions.batch import Expected, Fresh, Late, Learnt, Pending, Ticket
 from llr_service.sessions.committer import Receipt
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.journal import Journal
@@ -134,11 +134,11 @@ class Session:
         predictions: bool = False,
     ) -> Learnt:
         """Learn from a batch, whole or not at all; returns when it is durable."""
-        return await self.finish(await self.begin(samples, ticket, if_match, predictions))
+        return await self.finish(await self.submit(samples, ticket, if_match, predictions))
 
-    async def begin(
+    async def submit(
         self,
-        samples: Samples,
+        samples: Samples | Late,
         ticket: Ticket | None = None,
         if_match: Expected | None = None,
         predictions: bool = False,
@@ -146,21 +146,18 @@ class Session:
     ) -> Pending:
         """Learn from a batch ahead of the store, in turn. `finish` has to follow.
 
+        This is the one way in for samples, whatever they came as, and for late labels.
         A later block of a request is `admitted`: it does not queue behind its own first ones.
         """
-        if admitted:
-            self.turns.check_open()
-        else:
-            self.turns.admit()
-        self.turns.waiting += 1
-        find = partial(self._fresh, samples, ticket, if_match)
+        turns, nbytes = self.turns, samples.nbytes
+        turns.enter(admitted)
         try:
-            if samples.nbytes < LONG and not self.turns.queued:
-                return self._step(find, predictions)
-            async with self.turns.line():
-                return await self.go(find, samples.nbytes, predictions)
+            if nbytes < LONG and not turns.queued:
+                return self._step(self._fresh(samples, ticket, if_match), predictions)
+            async with turns.line():
+                return await self.go(self._fresh(samples, ticket, if_match), nbytes, predictions)
         except BaseException:
-            self.turns.waiting -= 1
+            turns.waiting -= 1
             raise
 
     async def finish(self, pending: Pending) -> Learnt:
@@ -178,11 +175,11 @@ class Session:
             if self.journal.last is not None:
                 await durable(self.journal.last)
 
-    async def go(self, find: Find, nbytes: int, predictions: bool) -> Pending:
+    async def go(self, fresh: Fresh | Pending, nbytes: int, predictions: bool) -> Pending:
         """At one's turn, learn ahead of the store; from many bytes in a thread."""
         if nbytes < LONG:
-            return self._step(find, predictions)
-        return await self._long_step(find, predictions)
+            return self._step(fresh, predictions)
+        return await self._long_step(fresh, predictions)
 
     def keep(self, kept: PendingChanges) -> Receipt[Any]:
         """At one's turn, keep and forget ahead of the store."""
@@ -220,24 +217,22 @@ class Session:
         self.gone = True
         self.wake()
 
-    def _step(self, find: Find, predictions: bool) -> Pending:
+    def _step(self, fresh: Fresh | Pending, predictions: bool) -> Pending:
         """Learn on the copy that runs ahead, and queue the commit."""
-        fresh = find()
         if isinstance(fresh, Pending):
             return fresh
         ahead, started = self._view(fresh), time.perf_counter()
         outcome = learn(ahead, fresh, predictions)
-        return Pending(*self._taken(ahead, fresh, outcome, started))
+        return self._taken(ahead, fresh, outcome, started)
 
-    async def _long_step(self, find: Find, predictions: bool) -> Pending:
+    async def _long_step(self, fresh: Fresh | Pending, predictions: bool) -> Pending:
         """The same, with the learning in a thread."""
-        fresh = find()
         if isinstance(fresh, Pending):
             return fresh
         ahead, started = self._view(fresh), time.perf_counter()
         outcome = await to_the_end(asyncio.to_thread(learn, ahead, fresh, predictions))
         self.check()  # it may have been dropped meanwhile
-        return Pending(*self._taken(ahead, fresh, outcome, started))
+        return self._taken(ahead, fresh, outcome, started)
 
     @property
     def _at(self) -> int:
@@ -259,37 +254,38 @@ class Session:
             raise Problem("invalid", "the first batch of a session without dim is empty")
         return Pending(Learnt(self._team, 0, sent > 0, names=names), self.journal.last)
 
-    def _taken(
-        self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float
-    ) -> tuple[Learnt, Receipt[Any]]:
+    def _taken(self, ahead: Team, fresh: Fresh, outcome: Outcome, started: float) -> Pending:
         """What was learnt becomes the session's, and its commit is queued."""
-        at = self._at
-        if not outcome:
+        samples, _, producer, kept = fresh
+        at, n = self._at, samples.y.size
+        if outcome.status is not Status.LEARNT:
             self.diverged = True
             self.wake()
             self.metrics.diverged()
             raise Problem("diverged", advice(at + outcome.accepted), t=at)
-        n, names = fresh.samples.n, fresh.samples.names
         self.metrics.learnt(n, time.perf_counter() - started)
         self._team, self.diverged = ahead, False
-        if fresh.producer:
-            self.producers[fresh.producer[0]] = fresh.producer[1]
-        if fresh.kept:
-            self.shelf.put(fresh.kept)
+        if producer is not None:
+            self.producers[producer[0]] = producer[1]
+        if kept:
+            self.shelf.put(kept)
         try:
             commit = self.journal.learnt(ahead, at, fresh)
         except BaseException:
             self.drop()  # this copy is ahead of what will ever be stored
             raise
         commit.then(partial(self._committed, ahead))
+        names = samples.names
         theta = of_few(names)(ahead.champion) if names else None
-        return Learnt(ahead, n, False, outcome.predictions, names, theta), commit
+        return Pending(Learnt(ahead, n, False, outcome.predictions, names, theta), commit)
 
     def _fresh(
-        self, samples: Samples, ticket: Ticket | None, if_match: Expected | None
+        self, samples: Samples | Late, ticket: Ticket | None, if_match: Expected | None
     ) -> Fresh | Pending:
         """The samples that were not learnt before."""
         self.check()
+        if not isinstance(samples, Samples):
+            return samples.first_labels(if_match)
         most = self.settings.max_producers
         fresh = new_of(samples, ticket, self.producers, most)
         if fresh is None and samples.n:

@@ -1,7 +1,7 @@
 """A batch on its way through a session: what is said of it, what is new in it, what came of it."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from llr_service.codec import Samples
 from llr_service.sessions.committer import Receipt
@@ -66,5 +66,12 @@ class Pending(NamedTuple):
     commit: Receipt[Any] | None
 
 
-Find = Callable[[], Fresh | Pending]
-"""How the samples of a step are found when its turn has come; Pending if none of them are new."""
+class Late(Protocol):
+    """Late labels: what they are for is looked up when their turn has come."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes their samples take."""
+
+    def first_labels(self, if_match: Expected | None) -> Fresh | Pending:
+        """The samples whose labels came for the first time; Pending if there are none."""

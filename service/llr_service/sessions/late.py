@@ -7,14 +7,13 @@ change. What expires is forgotten, or learnt with the session's `expired_label`.
 
 import logging
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from llr_service.codec import Labels
 from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
-from llr_service.sessions.batch import Expected, Fresh, Learnt
+from llr_service.sessions.batch import Expected, Fresh, Learnt, Pending
 from llr_service.sessions.kept_rows import samples_of, width_of
 from llr_service.sessions.matching import first_labels, new_rows, width_wanted
 from llr_service.sessions.moments import Moment
@@ -52,16 +51,33 @@ async def label(
 ) -> Learnt:
     """Learn from what is kept under ids, whole or not at all; returns when it is durable."""
     now = session.now()
-    find = partial(first_labels, session, labels, if_match, now)
-    nbytes = labels.y.nbytes + sum(len(k.blob) for k in map(session.shelf.get, labels.ids) if k)
-    with session.turns.attended():
+    if session.shelf.overdue(now):
+        session.turns.admit()
         async with session.turns.line():
             await _sweep(session, now)
-            pending = await session.go(find, nbytes, predictions)
-        if pending.commit is not None:
-            await durable(pending.commit)
-    session.metrics.labelled(pending.learnt.accepted)
-    return pending.learnt
+    late = _LateLabels(session, labels, now)
+    learnt = await session.finish(await session.submit(late, None, if_match, predictions))
+    session.metrics.labelled(learnt.accepted)
+    return learnt
+
+
+class _LateLabels:
+    """Labels that came at a time, for what a session keeps."""
+
+    __slots__ = ("_labels", "_now", "_session")
+
+    def __init__(self, session: Session, labels: Labels, now: int) -> None:
+        self._session, self._labels, self._now = session, labels, now
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes their samples take."""
+        labels, size = self._labels, self._session.shelf.size
+        return labels.y.nbytes + sum(map(size, labels.ids))
+
+    def first_labels(self, if_match: Expected | None) -> Fresh | Pending:
+        """The samples whose labels came for the first time."""
+        return first_labels(self._session, self._labels, if_match, self._now)
 
 
 async def sweep(session: Session) -> None:
@@ -83,7 +99,7 @@ async def _sweep(session: Session, now: int) -> None:
             if fresh is None:
                 session.keep(forgotten)
             else:
-                await session.go(partial(_same, fresh), fresh.samples.nbytes, False)
+                await session.go(fresh, fresh.samples.nbytes, False)
         except Problem as problem:
             if problem.kind.name not in UNFIT:
                 raise
@@ -104,7 +120,3 @@ def _by_default(session: Session, rows: list[bytes], forgotten: PendingChanges) 
         return None
     samples = samples_of(fitting, np.full(len(fitting), float(y)))
     return Fresh(samples, range(len(fitting)), None, forgotten)
-
-
-def _same(fresh: Fresh) -> Fresh:
-    return fresh

@@ -179,7 +179,7 @@ async def _learn(session: Session, samples: Samples) -> None:
     async with session.turns.line():
         session.check()
         fresh = Fresh(samples, range(samples.n))
-        pending = await session.go(lambda: fresh, samples.nbytes, False)
+        pending = await session.go(fresh, samples.nbytes, False)
     if pending.commit is not None:
         await durable(pending.commit)
 

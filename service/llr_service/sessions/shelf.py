@@ -63,6 +63,11 @@ class Shelf:
         """What is kept under an id that is known, as the store has it."""
         return self._kept[name]
 
+    def size(self, name: str) -> int:
+        """How many bytes are kept under an id, none if it is not known."""
+        row = self._kept.get(name)
+        return 0 if row is None else len(row.blob)
+
     def counted(self, learnt: int = 0, expired: int = 0) -> PendingChanges:
         """What is to be kept when so many more have come, or expired."""
         counts = _COUNTS.pack(self.counts.learnt + learnt, self.counts.expired + expired)
@@ -102,6 +107,10 @@ class Shelf:
         for one in found:
             heapq.heappush(self._expiring, one)
         return [name for _, name in found]
+
+    def overdue(self, now: int) -> bool:
+        """Whether something may have expired."""
+        return bool(self._expiring) and self._expiring[0][0] <= now
 
     def known_longest(self, nbytes: int) -> list[str]:
         """Ids that were learnt, first those learnt first, of so many bytes or all there are."""

@@ -57,8 +57,12 @@ class Team:
     @property
     def nbytes(self) -> int:
         """How much memory the states take."""
-        own = self.champion.nbytes + (self.drift.nbytes if self.drift else 0)
-        return own + sum(shadow.learner.nbytes for shadow in self.shadows.values())
+        size = self.champion.nbytes
+        if self.drift is not None:
+            size += self.drift.nbytes
+        for shadow in self.shadows.values():
+            size += shadow.learner.nbytes
+        return size
 
     def learn(self, *samples: Any, predictions: bool = False) -> Outcome:
         """Learn from samples, all of the team. A team whose champion diverged is not to be used."""

@@ -37,6 +37,12 @@ class Turns:
         if self.closed is not None:
             raise self.closed()
 
+    def enter(self, admitted: bool) -> None:
+        """Wait for the session from now on: as one of so many, unless admitted before."""
+        if self.closed is not None or (self.waiting >= self._most and not admitted):
+            self.admit()
+        self.waiting += 1
+
     @contextmanager
     def attended(self) -> Iterator[None]:
         """While somebody waits for the session, as one of so many."""
