@@ -85,10 +85,13 @@ class Metrics:
         )
 
     def _holding(self, registry: CollectorRegistry) -> None:
-        self._sessions = Gauge("llr_sessions_loaded", "Sessions in memory.", registry=registry)
-        self._bytes = Gauge(
-            "llr_sessions_loaded_bytes", "Bytes the sessions in memory take.", registry=registry
+        self._sessions = self._bytes = 0
+        Gauge("llr_sessions_loaded", "Sessions in memory.", registry=registry).set_function(
+            lambda: self._sessions
         )
+        Gauge(
+            "llr_sessions_loaded_bytes", "Bytes the sessions in memory take.", registry=registry
+        ).set_function(lambda: self._bytes)
         self._evictions = Counter(
             "llr_evictions", "Idle sessions that had to leave memory.", registry=registry
         )
@@ -145,8 +148,7 @@ class Metrics:
 
     def loaded(self, sessions: int, size: int) -> None:
         """So many sessions of so many bytes in all are in memory now."""
-        self._sessions.set(sessions)
-        self._bytes.set(size)
+        self._sessions, self._bytes = sessions, size
 
     def evicted(self, n: int = 1) -> None:
         """n idle sessions left memory."""

@@ -35,7 +35,10 @@ def learn_response(session: Session, learnt: Learnt, theta: bool) -> bytes:
         "accepted": learnt.accepted,
         "duplicate": learnt.duplicate,
     }
-    members.update(numbers(team.champion, _of_batch(learnt) if theta else None))
+    shown = None
+    if theta:
+        shown = _of_batch(learnt) if learnt.names else everything
+    add_numbers(members, team.champion, shown)
     if team.shadows:
         members["shadows"] = shadows(team)
     if learnt.predictions is not None:
@@ -114,7 +117,7 @@ def _state(
     if team is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         return shown | nothing | BEFORE | eta_status(judged(config.of_learner(None), None))
-    shown |= numbers(team.champion, theta)
+    add_numbers(shown, team.champion, theta)
     shown |= eta_status(team.champion.eta_status)
     return shown
 
@@ -146,14 +149,17 @@ def shadows(team: Team) -> dict[str, Any]:
     """How each shadow does beside the champion."""
     loss, t = team.champion.loss, team.t
     return {
-        name: {
-            "algorithm": one.learner.config.algorithm,
-            "status": "ok" if one.diverged is None else "diverged",
-            "t": one.learner.t,
-            "since": one.mark.since,
-            "lead": one.lead(loss, t),
-        }
-        | numbers(one.learner, theta=None)
+        name: add_numbers(
+            {
+                "algorithm": one.learner.config.algorithm,
+                "status": "ok" if one.diverged is None else "diverged",
+                "t": one.learner.t,
+                "since": one.mark.since,
+                "lead": one.lead(loss, t),
+            },
+            one.learner,
+            None,
+        )
         for name, one in team.shadows.items()
     }
 
@@ -184,10 +190,12 @@ def eta_status(status: EtaStatus) -> dict[str, Any]:
     return {"eta_status": status._asdict()}
 
 
-def numbers(learner: AnyLearner, theta: Shown | None) -> dict[str, Any]:
-    """η, θ, loss and regret."""
+def add_numbers(
+    members: dict[str, Any], learner: AnyLearner, theta: Shown | None
+) -> dict[str, Any]:
+    """Add η, θ, loss and regret to what is told."""
     (total, mean), (ml, best_fixed) = learner.loss, learner.quick_regret
-    members: dict[str, Any] = {"eta": learner.eta, "log_eta": learner.log_eta}
+    members["eta"], members["log_eta"] = learner.eta, learner.log_eta
     if theta is not None:
         members["theta"] = theta(learner)
         intercept = learner.intercept

@@ -9,6 +9,7 @@ import struct
 import numpy as np
 
 from llr import NamedRows
+from llr.types import Vector
 from llr_service.codec import named
 from llr_service.codec.samples import Samples
 from llr_service.problems import Problem
@@ -27,12 +28,16 @@ def pack_samples(samples: Samples) -> bytes:
     >>> len(pack_samples(Samples(np.ones((3, 2)), np.zeros(3))))
     80
     """
-    X, y = samples.X, samples.y.astype(WIRE, copy=False).tobytes()
+    X, y = samples.X, _wire(samples.y)
     if isinstance(X, NamedRows):
         return NAMED + named.pack(X) + y
     head = COUNTS.pack(samples.n, 0 if X is None else X.shape[1])
-    features = b"" if X is None else X.astype(WIRE, copy=False).tobytes()
-    return head + features + y
+    return head + y if X is None else head + _wire(X) + y
+
+
+def _wire(numbers: Vector) -> bytes:
+    """Numbers as the log has them; on most machines they are so already."""
+    return (numbers if numbers.dtype == WIRE else numbers.astype(WIRE)).tobytes()
 
 
 def unpack_samples(blob: bytes) -> Samples:

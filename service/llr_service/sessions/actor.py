@@ -27,7 +27,7 @@ from llr_service.sessions.shelf import Shelf
 from llr_service.sessions.step import advice, learn, placed
 from llr_service.sessions.team import Team
 from llr_service.sessions.turns import Turns
-from llr_service.sessions.waiting import LONG, Moved, durable, to_the_end
+from llr_service.sessions.waiting import LONG, Moved, check_stored, durable, to_the_end
 from llr_service.settings import Settings
 from llr_service.stores.store import PendingChanges, Written
 from llr_service.theta import of_few
@@ -162,10 +162,11 @@ class Session:
 
     async def finish(self, pending: Pending) -> Learnt:
         """Wait until what was begun is durable. Who stops waiting stops nothing."""
+        learnt, commit = pending
         try:
-            if pending.commit is not None:
-                await durable(pending.commit)
-            return pending.learnt
+            if commit is not None:
+                check_stored(await commit.outcome())
+            return learnt
         finally:
             self.turns.waiting -= 1
 

@@ -42,20 +42,27 @@ class Receipt(Generic[R]):
 
     __slots__ = ("_outcome", "_settled", "_then", "_waiting")
 
+    _outcome: R | Exception
+
     def __init__(self) -> None:
         self._settled = False
         self._then: list[Callable[[Any], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
 
-    async def wait(self) -> R:
-        """What the store said, as soon as it has. Raises what the store raised."""
+    async def outcome(self) -> R | Exception:
+        """What the store said or raised, as soon as it has."""
         if not self._settled:
             told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(told)
             await told
-        if isinstance(self._outcome, Exception):
-            raise self._outcome
         return self._outcome
+
+    async def wait(self) -> R:
+        """What the store said, as soon as it has. Raises what the store raised."""
+        outcome = await self.outcome()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def then(self, follow: Callable[[Any], None]) -> None:
         """What to do when the store has spoken, in this order, before those who wait go on."""

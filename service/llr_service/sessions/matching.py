@@ -1,7 +1,7 @@
 """Ids and what is kept under them: which are new, which labels are the first, what is wrong."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from llr_service.codec import Labels
 from llr_service.codec.samples import NAMED
@@ -9,7 +9,7 @@ from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Expected, Fresh, Pending
 from llr_service.sessions.kept_rows import samples_of, width_of
-from llr_service.sessions.moments import Moment, learnt, waiting
+from llr_service.sessions.moments import Moment, learnt, waiting, x_of
 from llr_service.sessions.shelf import cost, holds
 from llr_service.stores.store import PendingChanges, PendingExample
 
@@ -51,29 +51,31 @@ def first_labels(
 ) -> Fresh | Pending:
     """The samples whose labels came for the first time. A Problem if an id is not known."""
     session.check()
-    fresh, unknown, found = dict[str, int](), list[int](), list[bytes]()
+    fresh, unknown, blobs = dict[str, int](), list[int](), list[bytes]()
     for place, name in enumerate(labels.ids):
-        kept = session.shelf.get(name)
+        kept = session.shelf.stored(name)
         if kept is None:
             unknown.append(place)
         elif not kept.learnt and name not in fresh:
             fresh[name] = place
-            found.append(kept.blob)
+            blobs.append(kept.blob)
     if unknown:
         raise _not_found(session, labels, unknown)
-    if not found:
+    if not blobs:
         return session.nothing_new(labels.y.size)
     session.check(if_match)
-    places = list(fresh.values())
+    places, found = list(fresh.values()), [x_of(blob) for blob in blobs]
     _check_found(session, labels, found, places)
-    kept_on = _learnt(session, [*fresh], now)
-    return Fresh(samples_of(found, labels.y[places]), places, None, kept_on)
+    kept_on = _learnt(session, fresh, blobs, now)
+    y = labels.y if len(places) == labels.y.size else labels.y[places]
+    return Fresh(samples_of(found, y), places, None, kept_on)
 
 
-def _learnt(session: Session, names: Sequence[str], now: int) -> PendingChanges:
+def _learnt(
+    session: Session, names: Collection[str], blobs: Sequence[bytes], now: int
+) -> PendingChanges:
     """What is kept of those that are learnt now, one after the other."""
     t, until = session.ahead.t if session.ahead else 0, now + session.label_ms
-    blobs = [session.shelf.stored(name).blob for name in names]
     rows = [
         (name, PendingExample(until, True, learnt(blob, Moment(t + i, now))))
         for i, (name, blob) in enumerate(zip(names, blobs, strict=True))

@@ -59,9 +59,9 @@ class Shelf:
         row = self._kept.get(name)
         return row if row is None or row.learnt else row._replace(blob=x_of(row.blob))
 
-    def stored(self, name: str) -> PendingExample:
-        """What is kept under an id that is known, as the store has it."""
-        return self._kept[name]
+    def stored(self, name: str) -> PendingExample | None:
+        """What is kept under an id as the store has it, None if nothing is."""
+        return self._kept.get(name)
 
     def size(self, name: str) -> int:
         """How many bytes are kept under an id, none if it is not known."""

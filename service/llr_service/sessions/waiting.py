@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from llr_service.problems import Problem
 from llr_service.sessions.committer import Receipt
-from llr_service.stores.store import Conflict, Damaged, StoreError, StoreFull
+from llr_service.stores.store import Conflict, Damaged, StoreError, StoreFull, Written
 
 R = TypeVar("R")
 
@@ -31,14 +31,13 @@ class Moved(Problem):
 
 async def durable(commit: Receipt[Any]) -> None:
     """Wait for the store. Cancelling the one who waits does not cancel the commit."""
-    try:
-        check_stored(await commit.wait())
-    except StoreError as failure:
-        check_stored(failure)
+    check_stored(await commit.outcome())
 
 
 def check_stored(outcome: Any) -> None:
     """Raise what the sender is told unless it was stored: `Moved` if others were first."""
+    if isinstance(outcome, Written):
+        return
     if isinstance(outcome, StoreFull):
         raise Problem("disk-full", "nothing was stored: make room, then send again") from outcome
     if isinstance(outcome, StoreError):
@@ -46,6 +45,8 @@ def check_stored(outcome: Any) -> None:
         raise Problem("unavailable", detail, headers=RETRY) from outcome
     if isinstance(outcome, Conflict):
         raise Moved
+    if isinstance(outcome, Exception):
+        raise outcome
 
 
 async def told(answer: Awaitable[R]) -> R:

@@ -84,11 +84,16 @@ def test_when_it_was_predicted_and_learnt_is_kept_beside_it() -> None:
     assert [row and row.blob for row in map(shelf.get, ("a", "old"))] == [x, x]
     assert shelf.passed(9) == []
     for name in ("a", "old"):
-        blob = learnt(shelf.stored(name).blob, second)
-        shelf.put(((name, PendingExample(9, True, blob)),))
-        assert holds(shelf.stored(name), x)
+        kept = shelf.stored(name)
+        assert kept is not None
+        shelf.put(((name, PendingExample(9, True, learnt(kept.blob, second))),))
+        after = shelf.stored(name)
+        assert after is not None
+        assert holds(after, x)
     assert shelf.passed(9) == [Passed(first, second)]
-    assert cost("a", shelf.stored("a")) == cost("a", PendingExample(0, False, x))
+    kept = shelf.stored("a")
+    assert kept is not None
+    assert cost("a", kept) == cost("a", PendingExample(0, False, x))
 
 
 def test_the_last_labels_are_told_in_the_order_they_were_learnt() -> None:
