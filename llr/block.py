@@ -35,7 +35,7 @@ from llr.compiled import (
 )
 from llr.layout import COMPARE, LOSS, MODEL, MORE, NEXT, OF_MODEL, REGRET, STRIDE, THETA, T
 from llr.present import expect, gathered, scatter
-from llr.recorder import record
+from llr.recorder import record, widen, widen_numbers
 from llr.scans import refused
 from llr.schedule import damping
 from llr.slope import Sample, Slope
@@ -59,6 +59,7 @@ LEARN = TRUTH(
     VECTOR,
     COUNTS,
     VECTOR,
+    MATRIX,
     MATRIX,
     MATRIX,
     VECTOR,
@@ -106,7 +107,10 @@ def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = s
             leaves the scores of the sample before the step in `slope.s`.
         settle: compiled; (model, V, scalars), called before anybody looks at θ.
     """
-    return kernel(LEARN, long=False)(with_parts(_learn, f"learn_{name}", step=step, settle=settle))
+    parts = {"step": step, "settle": settle}
+    if settle is not settled:  # θ is not written at every step: its range is that of the points
+        parts["follow"] = widen_numbers
+    return kernel(LEARN, long=False)(with_parts(_learn, f"learn_{name}", **parts))
 
 
 def of_score(name: str, score: Callable[..., None]) -> Kernel:
@@ -122,6 +126,9 @@ def of_score(name: str, score: Callable[..., None]) -> Kernel:
 def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> float:
     """Stands for the step that `of_step` puts in its place."""
     raise NotImplementedError
+
+
+follow = widen
 
 
 def settle(model: int, V: Vector, scalars: Vector) -> None:
@@ -148,6 +155,7 @@ def _learn(
     counts: Counts,
     statistics: Vector,
     history: Vector,
+    since: Vector,
     S: Vector,
     room: Vector,
     predictions: Vector,
@@ -159,7 +167,7 @@ def _learn(
     `schedule` holds f(t) for each row, or nothing for the paper's. `S` and `room` are scratch.
     `predictions` receives what was predicted for each row before learning from it, unless it has
     no rows; `excess` its loss beyond the least that its label allows, unless it is empty. `history`
-    has room for every point that falls due.
+    has room for every point that falls due, `since` is the range since the last one.
 
     With `starts`, sample i has the values X[0, starts[i]:starts[i + 1]] in those `columns` of the
     table V, of `llr.present`, and the columns `shown` go into the history.
@@ -184,6 +192,7 @@ def _learn(
             f = schedule[i] if schedule.size > 0 else damping(t)
             loss = step(own, W, scalars, Sample(x, y[i], t, 1.0 / f), slope)
             scalars[LOSS] += loss
+            follow(named, since, scalars, W)
             if excess.size > 0:
                 excess[i] = max(loss - models.least(model, y[i], p), 0.0)
             if choice[COMPARE] != 0:
@@ -199,7 +208,7 @@ def _learn(
             if named:
                 W = gathered(V, more, shown, room)
             settle(model, W, scalars)
-            record(history, counts, scalars, W)
+            record(history, counts, scalars, since, W)
     if named:
         W = gathered(V, more, columns[:0], room)
     settle(model, W, scalars)

@@ -2,15 +2,16 @@
 
 Every `stride`-th state is kept; when the room is full every other row goes and the stride doubles.
 Whether a state is kept depends on its t alone, so the past is the same however the samples were
-grouped.
+grouped. What happened between two rows is not lost: each has the range since the one before.
 """
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from llr.layout import ETA, LOG_ETA, LOSS, NEXT, POINTS, REGRET, STRIDE, THETA, T
-from llr.recorder import COLUMNS
+from llr.recorder import COLUMNS, NUMBERS, RANGED
 from llr.types import Counts, Vector
 
 if TYPE_CHECKING:
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 CAPACITY = 512
 COORDINATES = 64
 FIRST_ROOM = 8
+TINY = sys.float_info.min
 
 
 class History(NamedTuple):
     """The past as columns, oldest first, the present last.
+
+    A point also has the range of what happened since the one before: the least (`low`) and the
+    largest (`high`) of log η, loss and θ.
 
     Attributes:
         t: samples learnt.
@@ -32,6 +37,10 @@ class History(NamedTuple):
         loss: cumulated loss.
         regret: cumulated regret against the running maximum likelihood, None if not compared.
         theta: the first coordinates of θ_t, at most 64, a row a point.
+        log_eta_low, log_eta_high: the range of log η.
+        loss_low, loss_high: the range of the cumulated loss.
+        theta_low, theta_high: the range of θ's first 8 coordinates, NaN for the others. Where θ is
+            only written when somebody looks (`auto`, and named features), that of the points.
         names: what those coordinates are called, None if features have no names.
     """
 
@@ -41,24 +50,38 @@ class History(NamedTuple):
     loss: Vector
     regret: Vector | None
     theta: Vector
+    log_eta_low: Vector
+    log_eta_high: Vector
+    loss_low: Vector
+    loss_high: Vector
+    theta_low: Vector
+    theta_high: Vector
     names: list[str] | None = None
 
 
-def begin(vectors: Vector, scalars: Vector, counts: Counts) -> Vector:
-    """Room for the past, with the state before the first sample in it."""
-    columns = width(vectors[THETA].size)
-    room = np.zeros((FIRST_ROOM, columns))
-    room[0] = present(vectors, scalars, counts, columns)
+def begin(vectors: Vector, scalars: Vector, counts: Counts) -> tuple[Vector, Vector]:
+    """Room for the past, with the state before the first sample in it; and the range since."""
+    since = np.repeat(ranged(vectors[THETA].ravel(), scalars), 2, axis=0)
+    row = present(vectors[THETA].ravel(), scalars, counts, since)
+    room = np.zeros((FIRST_ROOM, row.size))
+    room[0] = row
     counts[POINTS] = 1
     counts[NEXT] = counts[STRIDE]
-    return room
+    return room, since
 
 
-def present(vectors: Vector, scalars: Vector, counts: Counts, columns: int) -> Vector:
+def ranged(theta: Vector, scalars: Vector) -> Vector:
+    """What has a range, as it is now: η, the loss, and θ's first coordinates; one row."""
+    return np.concatenate((scalars[[ETA, LOSS]], theta[:RANGED]))[None]
+
+
+def present(theta: Vector, scalars: Vector, counts: Counts, since: Vector) -> Vector:
     """The row of the state as it is."""
+    both = np.concatenate((since, ranged(theta, scalars)))
     numbers = scalars[[LOG_ETA, ETA, LOSS, REGRET]]
-    theta = vectors[THETA].ravel()[: columns - COLUMNS]
-    return np.concatenate(([float(counts[T])], numbers, theta))
+    return np.concatenate(
+        ([float(counts[T])], numbers, theta[:COORDINATES], both.min(axis=0), both.max(axis=0))
+    )
 
 
 def used(state: "Numbers") -> Vector:
@@ -80,7 +103,13 @@ def is_sound(state: "Numbers", width: int) -> bool:
 
 def width(coordinates: int) -> int:
     """How many numbers a row has where θ has so many."""
-    return COLUMNS + min(COORDINATES, coordinates)
+    sides, each = range_shape(coordinates)
+    return COLUMNS + min(COORDINATES, coordinates) + sides * each
+
+
+def range_shape(coordinates: int) -> tuple[int, int]:
+    """The shape of a range where θ has so many: its two sides, and what has one."""
+    return 2, NUMBERS + min(RANGED, coordinates)
 
 
 def make_room(state: "State", n: int) -> tuple["State", int]:
@@ -104,10 +133,18 @@ def make_room(state: "State", n: int) -> tuple["State", int]:
 
 
 def _thin(state: "State") -> "State":
-    """Drop every other row, in a new array: the old one may still be looked at."""
-    room = np.zeros_like(state.history)
-    room[: CAPACITY // 2] = state.history[::2]
-    state.counts[POINTS] = CAPACITY // 2
+    """Drop every other row, in a new array: the old one may still be looked at.
+
+    What a row goes on to have happened since the one before it is what both say.
+    """
+    room, old = np.zeros_like(state.history), state.history
+    kept, each = CAPACITY // 2, state.since.shape[1]
+    room[:kept] = old[::2]
+    for side, of_both in enumerate((np.minimum, np.maximum)):
+        at = slice(-2 * each, -each) if side == 0 else slice(-each, None)
+        room[1:kept, at] = of_both(old[1:-2:2, at], old[2::2, at])
+        of_both(state.since[side], old[-1, at], out=state.since[side])
+    state.counts[POINTS] = kept
     state.counts[STRIDE] *= 2
     return state._replace(history=room)
 
@@ -116,17 +153,38 @@ def read(state: "State", compared: bool) -> History:
     """The past, ending with the present."""
     rows = used(state)
     if rows[-1, 0] != state.t:
-        now = present(state.vectors, state.scalars, state.counts, rows.shape[1])
-        rows = np.vstack((rows, now))
+        theta = state.vectors[THETA].ravel()
+        rows = np.vstack((rows, present(theta, state.scalars, state.counts, state.since)))
+    return columns(rows, state.since.shape[1], compared)
+
+
+def columns(rows: Vector, each: int, compared: bool) -> History:
+    """The rows as columns; `each` is how many numbers have a range."""
     t, log_eta, eta, loss, regret = rows[:, :COLUMNS].T.copy()
-    theta = rows[:, COLUMNS:].copy()
-    return History(t.astype(np.int64), log_eta, eta, loss, regret if compared else None, theta)
+    theta = rows[:, COLUMNS : -2 * each].copy()
+    sides = rows[:, -2 * each : -each], rows[:, -each:]
+    low, high = (np.full_like(theta, np.nan) for _ in sides)
+    for side, of_theta in zip(sides, (low, high), strict=True):
+        of_theta[:, : each - NUMBERS] = side[:, NUMBERS:]
+    least, largest = (np.log(np.maximum(side[:, 0], TINY)) for side in sides)
+    before = np.concatenate((log_eta[:1], log_eta[:-1]))  # log η itself, not the log of its exp
+    return History(
+        t.astype(np.int64),
+        log_eta,
+        eta,
+        loss,
+        regret if compared else None,
+        theta,
+        np.minimum(least, np.minimum(before, log_eta)),
+        np.maximum(largest, np.maximum(before, log_eta)),
+        sides[0][:, 1].copy(),
+        sides[1][:, 1].copy(),
+        low,
+        high,
+    )
 
 
 def before_dim(eta0: float, compared: bool) -> History:
     """The past of a learner that does not know its dim yet: the step size it starts with."""
-    zero = np.zeros(1)
-    log_eta, eta = np.log([eta0]), np.array([eta0])
-    return History(
-        zero.astype(np.int64), log_eta, eta, zero, zero if compared else None, np.zeros((1, 0))
-    )
+    row = np.array([[0.0, np.log(eta0), eta0, 0.0, 0.0, eta0, 0.0, eta0, 0.0]])
+    return columns(row, NUMBERS, compared)

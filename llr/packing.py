@@ -56,16 +56,16 @@ def _used(state: State) -> dict[str, Array]:
 
 def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, State]:
     check_version(header)
+    if not all(np.isfinite(one).all() for one in arrays.values()):
+        raise StateError("not all numbers are finite")
+    config = Config(**header["config"])
+    if header["version"] < VERSION:
+        renew(config, arrays, arrays["vectors"])
     arrays["vectors"] = aligned(arrays["vectors"])
-    config, state = Config(**header["config"]), State(**arrays)
+    state = State(**arrays)
     for name, shape in shapes(config, state.vectors.shape[2]).items():
         if getattr(state, name).shape != shape:
             raise StateError(f"{name}: not the shape this config has")
-    numbers = (state.vectors, state.scalars, state.statistics, state.history)
-    if not all(np.isfinite(one).all() for one in numbers):
-        raise StateError("not all numbers are finite")
-    if header["version"] < VERSION:
-        renew(config, state.vectors, state.scalars, state.counts)
     if not history.is_sound(state, history.width(state.vectors[THETA].size)):
         raise StateError("history: does not fit the counts")
     return config, state

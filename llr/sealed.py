@@ -49,7 +49,7 @@ def seal(magic: bytes, header: dict[str, Any], arrays: dict[str, Array]) -> byte
 def opened(
     magic: bytes, data: bytes, names: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and arrays, if the checksum is right."""
+    """Header and arrays, if the checksum is right; older formats have not all of them."""
     if len(data) < HEAD.size or not data.startswith(magic):
         raise StateError("not a packed state")
     _, crc, length = HEAD.unpack_from(data)
@@ -62,7 +62,8 @@ def opened(
         raise StateError("damaged: the header is not JSON") from None
     if not isinstance(header, dict):
         raise StateError("damaged: the header is not an object")
-    return header, _arrays(header["arrays"], data[end:], names)
+    there = [name for name in names if name in header["arrays"]]
+    return header, _arrays(header["arrays"], data[end:], there)
 
 
 def plain_arrays(arrays: dict[str, Array]) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def plain_arrays(arrays: dict[str, Array]) -> dict[str, Any]:
 def arrays_of_plain(plain: Any, names: Sequence[str]) -> dict[str, Any]:
     """The arrays that `plain_arrays` wrote."""
     arrays: dict[str, Any] = {}
-    for name in names:
+    for name in (one for one in names if one in plain):
         given = plain[name]
         dtype = np.int64 if name == "counts" else np.float64
         kinds = {int} if name == "counts" else {int, float}

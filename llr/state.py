@@ -10,7 +10,7 @@ from llr.config import Config
 from llr.layout import COUNTS, ETA, LOG_ETA, OWN, SCALARS, STRIDE, THETA, T
 from llr.types import Counts, Vector
 
-ARRAYS = ("vectors", "scalars", "counts", "statistics", "history")
+ARRAYS = ("vectors", "scalars", "counts", "statistics", "history", "since")
 ALIGNED = 64
 LONG = 4096
 """Numbers in a block from which on it pays that the vectors start on a cache line."""
@@ -25,6 +25,7 @@ class State(NamedTuple):
         counts: t, and where the history stands.
         statistics: the sufficient statistics of the best parameter, empty if not compared.
         history: rows of the past, in use up to `counts[POINTS]`.
+        since: the least and the largest of what has a range since the last row.
     """
 
     vectors: Vector
@@ -32,6 +33,7 @@ class State(NamedTuple):
     counts: Counts
     statistics: Vector
     history: Vector
+    since: Vector
 
     @property
     def t(self) -> int:
@@ -42,7 +44,7 @@ class State(NamedTuple):
     def nbytes(self) -> int:
         """How much memory it takes."""
         fixed = self.vectors.nbytes + self.scalars.nbytes + self.counts.nbytes
-        return fixed + self.statistics.nbytes + self.history.nbytes
+        return fixed + self.statistics.nbytes + self.history.nbytes + self.since.nbytes
 
     def draft(self, block: int = LONG) -> "State":
         """A copy to learn on from a block of so many numbers.
@@ -55,6 +57,7 @@ class State(NamedTuple):
             self.counts.copy(),
             self.statistics.copy(),
             self.history,
+            self.since.copy(),
         )
 
     def copy(self) -> "State":
@@ -71,6 +74,7 @@ def shapes(config: Config, dim: int) -> dict[str, tuple[int, ...]]:
         "scalars": (SCALARS + algorithm.numbers(options, config.scores, dim),),
         "counts": (COUNTS,),
         "statistics": (compared,),
+        "since": history.range_shape(config.scores * dim),
     }
 
 
@@ -86,8 +90,8 @@ def initial(config: Config, dim: int) -> State:
         config.comparator.start(statistics, theta0.ravel())
     counts = np.zeros(shape["counts"], np.int64)
     counts[STRIDE] = 1
-    past = history.begin(vectors, scalars, counts)
-    return State(aligned(vectors), scalars, counts, statistics, past)
+    past, since = history.begin(vectors, scalars, counts)
+    return State(aligned(vectors), scalars, counts, statistics, past, since)
 
 
 def aligned(vectors: Vector) -> Vector:

@@ -60,6 +60,7 @@ class Stepper:
                 state.counts,
                 state.statistics,
                 state.history,
+                state.since,
                 scratch,
                 room,
                 predicted,

@@ -233,6 +233,9 @@ class History:
     `labels` are the last late ones: `t` and `at` (in ms) when they were learnt, `predicted_t`
     and `predicted_at` when their x was predicted for; None if there were none. `shadows` has such
     columns for each shadow, without theta; `drift` is at which t the loss was found to rise.
+
+    `_low` and `_high` are the least and the largest since the point before; of theta for its first
+    8 coordinates, None for the others. They are empty from a service that does not keep them.
     """
 
     name: str
@@ -246,6 +249,12 @@ class History:
     labels: dict[str, list[int]] | None = None
     shadows: dict[str, Any] = field(default_factory=dict)
     drift: list[int] = field(default_factory=list)
+    log_eta_low: list[float] = field(default_factory=list)
+    log_eta_high: list[float] = field(default_factory=list)
+    loss_low: list[float] = field(default_factory=list)
+    loss_high: list[float] = field(default_factory=list)
+    theta_low: list[list[float | None]] = field(default_factory=list)
+    theta_high: list[list[float | None]] = field(default_factory=list)
 
 
 def read(shape: type[T], members: Any) -> T:

@@ -50,6 +50,7 @@ class Body:
             state.counts.copy(),
             NO_NUMBERS,
             state.history if state.version.newest else state.history.copy(),
+            state.since.copy(),
         )
 
     def learnt(self, after: State, accepted: int) -> NamedState:
@@ -65,7 +66,7 @@ class Body:
         if self._ranks is not None:
             touched = 1 + int(self._ranks[:touched].max(initial=-1))
         after_it = version.replaced(self._touched[:touched], after.vectors[:touched], added)
-        return NamedState(after_it, after.scalars, after.counts, after.history)
+        return NamedState(after_it, after.scalars, after.counts, after.history, after.since)
 
 
 def _collide(shared: Counts) -> bool:

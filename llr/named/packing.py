@@ -10,7 +10,7 @@ from llr.layout import COUNTS
 from llr.named.config import NamedConfig
 from llr.named.features import refusal
 from llr.named.names import Names
-from llr.named.state import NamedState, column_shape, history_width, scalar_count
+from llr.named.state import NamedState, column_shape, history_coordinates, scalar_count
 from llr.named.table import Version
 from llr.older import renew
 from llr.sealed import (
@@ -26,7 +26,7 @@ from llr.sealed import (
 from llr.types import Array
 
 MAGIC = b"LLRN"
-ARRAYS = ("columns", "scalars", "counts", "history")
+ARRAYS = ("columns", "scalars", "counts", "history", "since")
 
 
 def pack(config: NamedConfig, state: NamedState, scheduled: bool = False) -> bytes:
@@ -62,6 +62,7 @@ def _arrays(state: NamedState) -> dict[str, Array]:
         "scalars": state.scalars,
         "counts": state.counts,
         "history": history.used(state),
+        "since": state.since,
     }
 
 
@@ -71,22 +72,24 @@ def _checked(
     check_version(header)
     config, names = NamedConfig(**header["config"]), header["names"]
     _check_names(config, names)
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise StateError("not all numbers are finite")
+    if header["version"] < VERSION:
+        renew(config, arrays, arrays["columns"].transpose(1, 2, 0))
     shapes = {
         "columns": (len(names), *column_shape(config)),
         "scalars": (scalar_count(config),),
         "counts": (COUNTS,),
+        "since": history.range_shape(history_coordinates(config)),
     }
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
             raise StateError(f"{name}: not the shape this config has")
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise StateError("not all numbers are finite")
-    if header["version"] < VERSION:
-        renew(config, arrays["columns"].transpose(1, 2, 0), arrays["scalars"], arrays["counts"])
     known = Names(config.max_features, config.hash_bits, names)
     version = Version.of(known, arrays["columns"])
-    state = NamedState(version, arrays["scalars"], arrays["counts"], arrays["history"])
-    if not history.is_sound(state, history_width(config)):
+    numbers = (arrays[name] for name in ARRAYS[1:])
+    state = NamedState(version, *numbers)
+    if not history.is_sound(state, history.width(history_coordinates(config))):
         raise StateError("history: does not fit the counts")
     return config, state, header["scheduled"] is True
 

@@ -4,11 +4,10 @@ import numpy as np
 
 from llr import history
 from llr.history import History
-from llr.layout import ETA, LOG_ETA, LOSS, REGRET, THETA
+from llr.layout import THETA
 from llr.models import MODELS
 from llr.named.config import NamedConfig
 from llr.named.state import NamedState, shown
-from llr.recorder import COLUMNS
 from llr.types import Vector
 
 
@@ -28,18 +27,21 @@ def read(config: NamedConfig, state: NamedState) -> History:
     """The past, ending with the present; of θ the first columns that have a name by now."""
     rows, wide = history.used(state), shown(config)
     if rows[-1, 0] != state.t:
-        rows = np.vstack((rows, _present(config, state, rows.shape[1])))
-    t, log_eta, eta, loss, _ = rows[:, :COLUMNS].T.copy()
+        theta = settled(config, state, state.version.read(np.arange(wide))).ravel()
+        now = history.present(theta, state.scalars, state.counts, state.since)
+        rows = np.vstack((rows, now))
+    past = history.columns(rows, state.since.shape[1], compared=False)
     names = state.version.names[:wide]
-    theta = rows[:, COLUMNS:].reshape(len(rows), -1, wide)[:, :, : len(names)]
-    by_name = theta.transpose(0, 2, 1).reshape(len(rows), -1)
+    theta, low, high = (
+        _by_name(each, wide, len(names)) for each in (past.theta, past.theta_low, past.theta_high)
+    )
     if config.of_model.classes:
-        names = [f"{name}[{k}]" for name in names for k in range(theta.shape[1])]
-    return History(t.astype(np.int64), log_eta, eta, loss, None, by_name, names)
+        names = [f"{name}[{k}]" for name in names for k in range(config.scores)]
+    return past._replace(theta=theta, theta_low=low, theta_high=high, names=names)
 
 
-def _present(config: NamedConfig, state: NamedState, width: int) -> Vector:
-    theta = settled(config, state, state.version.read(np.arange(shown(config))))
-    numbers = state.scalars[[LOG_ETA, ETA, LOSS, REGRET]]
-    row = np.concatenate(([float(state.t)], numbers, theta.ravel()))
-    return row[:width]
+def _by_name(theta: Vector, wide: int, names: int) -> Vector:
+    """Score by score of so many columns, as name by name of those that have one."""
+    named = theta.reshape(len(theta), -1, wide)[:, :, :names]
+    by_name: Vector = named.transpose(0, 2, 1).reshape(len(theta), -1)
+    return by_name

@@ -22,12 +22,14 @@ class NamedState(NamedTuple):
         scalars: log η, η, the other single numbers of `llr.layout`, and the algorithm's own.
         counts: t, and where the history stands.
         history: rows of the past, in use up to `counts[POINTS]`.
+        since: the least and the largest of what has a range since the last row.
     """
 
     version: Version
     scalars: Vector
     counts: Counts
     history: Vector
+    since: Vector
 
     @property
     def t(self) -> int:
@@ -38,12 +40,12 @@ class NamedState(NamedTuple):
     def nbytes(self) -> int:
         """How much memory it takes."""
         numbers = self.scalars.nbytes + self.counts.nbytes + self.history.nbytes
-        return self.version.nbytes + numbers
+        return self.version.nbytes + numbers + self.since.nbytes
 
     def copy(self) -> "NamedState":
         """A copy that goes its own way."""
-        numbers = self.scalars.copy(), self.counts.copy(), self.history.copy()
-        return NamedState(self.version.copy(), *numbers)
+        past = self.history.copy(), self.since.copy()
+        return NamedState(self.version.copy(), self.scalars.copy(), self.counts.copy(), *past)
 
 
 def column_shape(config: NamedConfig) -> tuple[int, int]:
@@ -63,9 +65,9 @@ def shown(config: NamedConfig) -> int:
     return max(1, history.COORDINATES // config.scores)
 
 
-def history_width(config: NamedConfig) -> int:
-    """How many numbers a row of the history has."""
-    return history.width(config.scores * shown(config))
+def history_coordinates(config: NamedConfig) -> int:
+    """How many coordinates of θ go into the history."""
+    return config.scores * shown(config)
 
 
 def initial(config: NamedConfig) -> NamedState:
@@ -82,5 +84,5 @@ def initial(config: NamedConfig) -> NamedState:
     scalars, counts = np.zeros(scalar_count(config)), np.zeros(COUNTS, np.int64)
     scalars[LOG_ETA], scalars[ETA] = math.log(config.eta0), config.eta0
     counts[STRIDE] = 1
-    past = history.begin(first, scalars, counts)
-    return NamedState(Version.of(names, columns), scalars, counts, past)
+    past, since = history.begin(first, scalars, counts)
+    return NamedState(Version.of(names, columns), scalars, counts, past, since)

@@ -200,6 +200,10 @@ class Columns(BaseModel):
     eta: list[float]
     loss: list[float]
     regret: list[float] | None
+    log_eta_low: list[float] = Field(description="The least since the point before.")
+    log_eta_high: list[float] = Field(description="The largest since the point before.")
+    loss_low: list[float]
+    loss_high: list[float]
 
 
 class Past(Columns):
@@ -207,6 +211,10 @@ class Past(Columns):
 
     name: str
     theta: list[list[float]]
+    theta_low: list[list[float | None]] = Field(
+        description="The least since the point before; null beyond the first 8 coordinates."
+    )
+    theta_high: list[list[float | None]] = Field(description="The largest, likewise.")
     coordinates: list[int] | list[str]
     shadows: dict[str, Columns] = Field(description="Of each shadow, from where it began.")
     drift: list[int] = Field(description="At which t the loss was found to rise.")

@@ -9,7 +9,7 @@ from llr.config import Config
 from llr.history import used
 from llr.layout import ETA, LOG_ETA, T
 from llr.rates.rate import FLOOR
-from llr.state import State, initial
+from llr.state import initial
 from llr.types import Vector
 
 
@@ -26,7 +26,7 @@ def judged(log_etas: list[float], eta0: float, algorithm: str = "sg/ag") -> llr.
     scalars, counts = fresh.scalars.copy(), fresh.counts.copy()
     scalars[LOG_ETA], scalars[ETA] = log_etas[-1], math.exp(log_etas[-1])
     counts[T], counts[1] = len(log_etas) - 1, len(log_etas)
-    return eta_status.of(config, State(fresh.vectors, scalars, counts, fresh.statistics, past))
+    return eta_status.of(config, fresh._replace(scalars=scalars, counts=counts, history=past))
 
 
 def plainly(past: Vector, t: int, log_eta: float) -> tuple[float, float]:

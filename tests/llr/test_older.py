@@ -15,46 +15,49 @@ Y = np.arange(12) % 4 * 0.5
 # what format 1 packed: linear sg/ag with memory on X and Y; named sg/ag on Y; linear sg/sg whose
 # log eta had fallen to -9e15 on the quadratic
 DENSE = (
-    "c-r&v2{Qa-(r`_bk%6IFsVudqI5R&_$x6XUM?tALIU_ZtG$%C$$WKemDNY57CFkd*Wu^lKs+Dr{Q&Mw)ETx>xywt=Z"
-    "C7^6dW-e53VorK~QD#X7h_6(fuAi6=l20v3Gyn=1=oy#-c_kT8eqL!#4v=4znqHJz0@9G5mIhLuUr+*cO)<o_)ZF}{"
-    "N+7eOs5G^<7Gy<HQDP-TvMe>ZB)<s6jyBOzFw{{niUqqrF((lsY90%Adud(?L=jlJB(Ws3xFj<fEMx!@$^h~qwnQ5m"
-    ">nNDV*4ED3E^))^^A7vP3k>EzcW$!hZvW?AH*dK;`&VPlm0X4PZ(C>G2$g+h|KNS8?1%FQ?BjawJYnW}W3SM;;bYLz"
-    "C-(JLoYHlUOb2?))$ejE?XvHVu>LCdf4cpwgAqpl9PjOg!{Yv%mP$J?a(6ClSS9Sh00lfynionlqVZv1;^X3Kr|;|s"
-    "X3YeFmG%rofe-fN>0@xfuI~U`zs16@Jcoi(?ICpQeuyZCgF?)#<dfn&2NciwsxO}~&%QRA`TaqyCvbiH+*TJR9h_><"
-    "QR?x0-`zl{J^_cN7UyFbqd5++Hh+1-pR~e0=B?&aq3OTj`qHoM$jpAY*#6$SU7VHO^-ysUhr8YVJlCQ)4wOa+y`2oy"
-    "w_&aYqbQQTv(|6i4nJ6IFURDUT)P0KPr{)?pShXMgYCc((SH5uGuPWEx!qc&{rwMI--^$cauQ2c*dHlyN_Y|02^E)d"
-    "*u`sMByZ1hpx$_0vwgxA`ww-e{NwqV;PI&u``c^Q^>y}-7Cwskc5f0?pMrydb6985d6omG4$l+!`@6}$nnmg8Zb@#q"
-    "J{7HJ^*$vV><!$nZ(`k%1l6bHV4OKIt}c-EK-r5kO=g!i+RrNN;BwYR=$qoaOmp|z_4XRgzRY@u0-^d;97KW?Hm=#q"
-    "a-etSLHm1Fo9*p3SZ@h?kI=X0?H)(_I~(lxG&o-{G|z<UQ*&T-4>~)?n&rT~)b;BOGq>3L@8bC@b%h_UkNfOPYoFYW"
-    "_5s3Ti<d4hhsK|V1A6*LPv_|Q3jk_oXrc"
+    "c-r&v2{PPL*N`I0$iPsoRF+y)oSC1eWTjxJqo7oroROMRnv<FW<fkR(6sH2klJoP@GSh(q)k?YfDXBR?mQqe;UTR{I"
+    "5>PfJGZ!de1Y{-Vq~{l9mSlkVO2z5=iRmEu)RII4pn!p%fhmwzk^$xCmFDCC`9-PeMX4nq4f$zlAm#Z5B|z5{Lu^aU"
+    "%`d71GE0g|Q)_EMRumN_Rzf7pQj<&ai$LsX6CIG-jbg#>Ps~Y#h?>WO-Cmkk0#O8(E=erOEH24R1`8R0gff79h%M2E"
+    "#ySe-v9-1Hw@cix`n<z_$pVA<&z+m>dE5WF*UejQ&;Hd|b0t@y{oB@AH$r7!**|z+D*NI50eeT+)hbWd{;-z{TadOa"
+    "=&6036{mEaBh!Hi<?462m3G-XFJUiR_s`LO*1-rPe~$O|LSb?LO-rR67`ZzaHmnkMV1NQ1D9sC{8PWJKF!6D5wbOU@"
+    "1G8p=z)E`tqQD1x^7Jt{VApp5uHRzeSDr&bsrC@Mbw5Ou!$BctR`N-4o&$>KeASmvm}g%b&HVnL))TnCeQv7@lMYU`"
+    "=P31fzVB`zRG)yuQj7DkjL{qiSew5*;ZIs&AM;l8snGP_aDD05c4THhTx@@D-7e0`?s}-Wh{N6Pex7Sl90y7xgx*dD"
+    ">f12af>9Jn-&yN7ZigQ%wwGh_ORil2(<kB3q0ijR=D~L0h-kn5^qK4JliY5t(*FJju5ZO>OF4-pE9{RHI3>IY>x7ES"
+    "IPBuJFp{@tIZ$uBuGv0ei~WbXQ~vS%Oz`;Bi2dy~>-swTM++ate7iRZs!zeez&Wh5=se4TQ-|k?`~BTyU(KR)bhjio"
+    "T%U^8vwEMB4fY1^*Eg~5NP_B9axl)E7*`j_dZ6sZnI^MK8|`Nmc5pdsBlJyiUZ%Nw?RtBSW?yE#LxE6zDh|Ry3LDpK"
+    "WjWA4^Pv4btIhUy8?3j4y+`QV`*x3`{hbZ=`x=}t7@B87^{F|qxCfn`W6g5lLF)Q-hM8OJ{de*FmAb-@NUvvKTKnW~"
+    "v=0^*TfB66IW+z>9MIE0dOAnXUjXa{XCD"
 )
 NAMED = (
-    "c-r&v3G%ync}uhzBLhRVQdw$Iab|v=l9hsyj)GEgaz<)OX-;Yike`;AQ=AGEOU}<r%S;CfR4e7?r=;cpSxPyXd8vs-"
+    "c-r&v3G&<Sxao))BLhRVQdw$Iab|v=l9hs?j)GEgaz<)OX-;Yike`;AQ=AGEOU}<r%S;CfR4e7?r=;cpSxPyXd8vs-"
     "N<i6^%v_*AUTIDakdv5`o?nz%k^vG@Do)o=Ob01RElD&03K-}am;!kv8Bjh{Pf==mQECZDLw;HsNO^ui3D7~sAPZ}O"
-    "+}y;9__Wl-lG377keHzX2mr-15{on9lQK)df)*f^d5O7TCDBTWAajzGVnI$SDoU&b8wT`9PH8UK;Ao&<fygix?B&Fq"
-    "#3Hb$c`VqwrFmdOqfJ2EjLhPa{Gv(_-_Te`!OSwYw)XJPy7>%8FWHOR-}`bm`;5Jr`W=_Fd1vjzC#-t({nHV9Tdyql"
-    "y&K-_&&?43Aue;vK11QZ%nt68_OlK~82NL&w`YKYv(GXw-*Vx0fbn^tG%u89MB~H2#K*<ePT$!N%$f-TEA1IZ!6?80"
-    "AM8id$tWNKIABjF2jJ<&V&PYwLqVnX5W00V9gRr9;lPybJ9+mt<^xSxLX511TkU-fo}2PFK8B}<7r*{E8u!n)pKUnz"
-    "(Z|9?qv>Qs0s)7bgzBnHNrnRfaeg0vNguS|cXIQ7rmH{U>EXo5heEBqyX>!fO^`hqvUN0_j7T8juq(z&dx|&1fyqiH"
-    "`TsT^un$b~e_{0)Go6Se3ZIDDzhyL?j7T8i&>-|Nh|%@m{*x{nx9j^Jwx8^CEM@(VU-0y>FVK9sc*JgdhQfUx>O;1V"
-    "rjro~WE?K-Obv~k|8xHm!(#vPb0_Wj6+RXV@iV~t*G*p5r7IZ@+PiM~YrOmK-qCb2B7uT~@D8nKl}%svyGI5%y*YHz"
-    "zJ+_U;>?w-@O0uBQF-o_;wgKd$CtD?MURfAlMxA&9R3)|Gt^)Ivj4orMTwTwi}r`RvP%<=Vy2V5h7}bPgO7}+lMxA2"
-    "9HJttzRy(nvR_20u<N10C3|h|<fOO%5$Qxu+Qx%p<th7$?SHe+B#xFRBNM1OY&JM!w&lvl{Zfqf{}=qfV*hgMTB*i<"
-    "c6d7J+!_4z@tm{vk3&T{SA?DzO(!D~XgHwHAED0^!RDV}^G>5-HnIQ!_K|N?"
+    "+}y;9__Wl-lG377keHzX2mr-15{on9lQK)df)*f^d5O7TCDBTWAajzGVnI$SDoU&b8wT`9PH8UK;AkTq1t2nv1$#L$"
+    "C$R`DY90&rZfPFa&}b77HzTvSB)_N<#5Xk7Q82TNt*t%$vu-}a(M$H?_V>Qr%|2sqrhdmIZQfb?@CmCPegAaC-qtJ2"
+    "eeZ@h`*SnIe~8Q6vY&CE^+)im#rCrfMi}{Xytik7g0s&uFW++Ec7XADpfoR(W<=w|z{JPJ)lT2p56qeg0xRtqM!_h+"
+    "03Yl})5$0x0ytn#CkNo^#bV)Co<l*U_7J*tG#!mdz~R7@?K^q*HRc0NSwf7gg<I`?4W66wH$H}^hZn#8I2!lQx1Vh|"
+    "_tD3~MWg9tL;?YanuO}AOi6|V0damGe@P#--*<BJex|EG;pyST$%jI%yu0kLdrgo%8M1XWos38z;;<{mN_&bo!-2_4"
+    "Ci(w19<UEg@_%9V7&D!SBnqF1+P`Hqos38z;m{!TF^JLi-~N*>8@KEG9=4zCb1Y^3k6-ZgurJVjxp>5GdxpY&AL>K4"
+    "kEW9m31l2D?Mw}god0wG62oHu@^dHc`4v7E3-L3+``1lg)}<>M4%)kJ`D?uU@7~dLG9rP3gYXWmXO&G~_Pa+0IK4S^"
+    "(Y}Ryv*OH^tnhT=7*TodmEtLTpU0Q9I7N?+rjro~lpOvT$urbn|FZwQ#YKsh)Qk3qyRu6Yj$)>hy@nMP6N8V8rjro~"
+    "R2-rrtG>@v__AL_sj%yz!6kcb?&PGm{}Jg#PTIzUW92FPitT^1&m@kPCnFQ6IczpKW47hW$Nf@__Wu|BzheJ#>sqPC"
+    "es*{|>D(Fo^zodt_K!nFIah?97)>W55@<M}&mW=B6T#-6VDnC+VK%Y=0CU@K+W"
 )
 LOST = (
-    "c-r&v2{IJTzst$N$iPsoRF+y)oSC1eWTjxFqo7oroROMRnv<FW<fkR(6sH2klJoP@GSh(q)k?YfDXBR?mQqe;UTR{I"
-    "5>PfJGZ!de2xKMZq~{l9mSlkVO2z5=#pxjV)RII4pn!p%fq?-?RY?X^#8A%w$Sq1uFG?)|>Bvt@1F6q1C;>XB7-U^-"
-    "Ey&cOqQput7wFXFlKdhNI~wR#pkaowU?(T$Btk^ZW5LcX%_{+OO~BG6i6xoEC7H=!Ap?+529Td$R0-l68tW*S#n#s9"
-    "UjEMztGx37m{!?&;L@I|yV}Za2Wl8VK!5=km~?V`8K-rKGmOszrFo$=BN`tDL_@dk-k7a)K-XF3^&>MWd+ervu!qsu"
-    ")VEx3cZ8{gxgW}PKzD!7)!8Ddxw6jK)pKB~|FV=%HCGphdI1den*Zxg-WD{&p<V<-JrB!jZq-~{9O@-7)K|2;Rx?j="
-    "!l7OUL;b5Z#uK*%-EgQ^z)&C4DW2J|-xG&=B@FfFx^=l!bA55BSHV!PaD3s_l->Xw>eVpRN1o6D`ZoxNdJPQq=;;uq"
-    "9sobM0I>"
+    "c-r&v2{QB)mp{kB$iPsoRF+y)oSC1eWTjxJqo7oroROMRnv<FW<fkR(6sH2klJoP@GSh(q)k?YfDXBR?mQqe;UTR{I"
+    "5>PfJGZ(5iF(*C0D6=F3#8)a#*Dp>7$)}bi8UO_h^b8CPK&nbIpdyBP20(66YI;#>2}nnNS{g`wenAP)ImICBYHLBJ"
+    "78NB{g1JDaCYR(Ff!NVTIv^_zW5G^N%t?fZn#Y2jTbfq_=9++|OA<>mi%T+-!9oTgp$s5Dzo-(#H#F8!FpI6N)xG?m"
+    "Ay#?k0Whty^FW}o!0d<p_J<h=fJrB}mvLH$IK%inP?{G?GotZfKs0pg?v2?>2XvifUOzIEvd3=v2YVQeO?}Jtc1M^>"
+    "nERnz2LnZurHh&+;O_6aI$K0FSJoN3dJYGvYi_@*(^L`azbxfb&DF)BUcez)hbw|<zYbiz=Ks2rw*}2`s26dl(mrzk"
+    "MyVlOJrB!jZq-~{9O@+;Son`wO;$32tFLHzt!AF$ghRcIL%hd@?fV+c;ObwsF`l?B=!QeRf<wc{{PPlvEa2*6I>j>^"
+    "_Iu(`ujFu1WuxJ<Nmg+6=el*dRC9fCs8?|izq9Ayzi1n{dWGW)ucq_{;83sTa7N54`6sg-Tz%vT9iV@MaH!XCKu@3O"
+    "=@6zK013A7-~"
 )
 
 
 def opened(text: str) -> bytes:
-    return zlib.decompress(base64.b85decode(text))
+    data = zlib.decompress(base64.b85decode(text))
+    assert b'"version": 1' in data
+    return data
 
 
 def test_n_and_the_variance_are_what_they_would_be_now() -> None:
@@ -67,6 +70,13 @@ def test_n_and_the_variance_are_what_they_would_be_now() -> None:
     assert old.log_eta == pytest.approx(new.log_eta, rel=1e-9)
     np.testing.assert_allclose(old.theta, new.theta, rtol=1e-9)
     assert llr.Learner.unpack(old.pack()).pack() == old.pack()
+
+
+def test_the_ranges_of_an_old_past_are_those_of_its_points() -> None:
+    past = llr.Learner.unpack(opened(DENSE)).history
+    assert past.t.tolist() == [*range(13)]
+    np.testing.assert_array_equal(past.theta_low[1:], np.minimum(past.theta[1:], past.theta[:-1]))
+    np.testing.assert_array_equal(past.loss_high, past.loss)
 
 
 def test_named_features_go_on_too() -> None:

@@ -285,6 +285,13 @@ def test_the_past_is_thinned_and_its_coordinates_can_be_chosen(client: TestClien
     now = client.get("/v1/sessions/demo").json()
     assert past["theta"][-1] == [now["theta"][2], now["theta"][0]]
     assert past["regret"][-1] == now["regret"]["ml"]
+    whole = client.get("/v1/sessions/demo/history?points=1000&theta=2").json()
+    assert min(past["log_eta_low"]) == min(whole["log_eta_low"])
+    assert max(past["loss_high"]) == max(whole["loss_high"])
+    assert max(high for high, _ in past["theta_high"]) == max(
+        high for (high,) in whole["theta_high"]
+    )
+    assert {len(past[name]) for name in past if name.endswith(("_low", "_high"))} == {50}
     problem(client.get("/v1/sessions/demo/history?theta=3"), 422, "invalid")
     problem(client.get("/v1/sessions/demo/history?points=0"), 422, "invalid")
 

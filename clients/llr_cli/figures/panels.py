@@ -98,6 +98,13 @@ def curve(axes: Axes, t: Any, values: Any, eta0: float | None, wild: bool = Fals
     axes.plot(t, values, color=colour(eta0), linewidth=width if eta0 else 2.2, zorder=2 - wild)
 
 
+def band(axes: Axes, t: Any, low: Any, high: Any, eta0: float | None) -> None:
+    """The range of a run between its points, in the colour of its first step size."""
+    if len(low):
+        shade = {"color": colour(eta0), "alpha": 0.25, "linewidth": 0}
+        axes.fill_between(t, low, high, step="pre", zorder=1, **shade)
+
+
 def red(axes: Axes, t: Any, values: Any) -> None:
     """What the paper draws in red."""
     axes.plot(t, values, color=RED, linewidth=1.5, dashes=(4, 1.5), zorder=5)

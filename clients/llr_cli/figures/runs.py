@@ -1,7 +1,7 @@
 """What the figures are drawn from: the past of sessions, as the history route tells it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from llr_client import Client, Session
@@ -23,6 +23,8 @@ class Run:
         shown: what the paper shows of θ: θ itself, or the first entry of θᵀM.
         log_eta: log η; empty where the algorithm has no step size.
         regret: cumulated loss beyond that of the running maximum likelihood.
+        low: the least of `shown` since the point before; empty where it is not known, as of θᵀM.
+        high: the largest.
         diverged: whether it stopped there because the next step would not be finite.
     """
 
@@ -32,6 +34,8 @@ class Run:
     log_eta: Vector
     regret: Vector
     diverged: bool = False
+    low: Vector = field(default_factory=lambda: np.empty(0))
+    high: Vector = field(default_factory=lambda: np.empty(0))
 
 
 class Runs:
@@ -83,6 +87,7 @@ def read(session: Session, experiment: Experiment) -> Run:
     """A run from its session."""
     stream = experiment.source()
     past = session.history(points=POINTS, theta=range(stream.dim))
+    sides = (past.theta_low, past.theta_high)
     return Run(
         experiment,
         np.array(past.t, dtype=np.int64),
@@ -90,4 +95,5 @@ def read(session: Session, experiment: Experiment) -> Run:
         np.array([x for x in past.log_eta if x is not None]),
         np.array(past.regret if past.regret is not None else np.full(len(past.t), np.nan)),
         past.t[-1] < experiment.samples and session.state().status == "diverged",
+        *(np.empty(0) if stream.dim > 1 else np.array(side)[:, 0] for side in sides),
     )

@@ -11,6 +11,7 @@ from llr_cli.figures.panels import (
     ALGORITHMS,
     STREAMS,
     THETA,
+    band,
     bar,
     curve,
     is_decade,
@@ -65,8 +66,11 @@ def ascents(axes: Axes, runs: list[Run], bend: Bend | None) -> None:
     for run in reversed(runs):
         eta0, shown = run.experiment.eta0, run.shown
         if not bend:
+            band(axes, run.t, run.low, run.high, eta0)
             curve(axes, run.t, shown, eta0)
             continue
+        limit = 10.0 * bend.end
+        band(axes, run.t, np.maximum(run.low, -limit), np.minimum(run.high, limit), eta0)
         beyond = bend.beyond(shown)
         curve(axes, run.t, bend.inside(shown), eta0, wild=bool(beyond.any()))
         if beyond.any():

@@ -15,7 +15,10 @@ const MARGIN = { left: 58, right: 14, top: 10, bottom: 24 };
 /** How many series can be told apart by their colour and dash. */
 export const MOST_SERIES = 8;
 
-/** A chart. `element` is its figure; `draw` shows series, each `{name, t, values}`. */
+/**
+ * A chart. `element` is its figure; `draw` shows series, each `{name, t, values}`, and where they
+ * have `low` and `high` the band between them: the range since the point before.
+ */
 export class Chart {
   #series = [];
   #marks = [];
@@ -72,12 +75,13 @@ export class Chart {
     }
     const area = { ...MARGIN, right: width - MARGIN.right, bottom: height - MARGIN.bottom };
     const across = timeScale(this.#axes.t, this.#series.flatMap((one) => one.t));
-    const up = scale(this.#axes.y, this.#series.flatMap((one) => one.values));
+    const up = scale(this.#axes.y, this.#series.flatMap(heights));
     const x = (t) => area.left + across.at(t) * (area.right - area.left);
     const y = (value) => area.bottom - up.at(value) * (area.bottom - area.top);
     fill(this.grid, rows(up.marks(5), y, area), columns(across.marks(width / 90), x, area));
     const marked = this.#marks.map((t) => mark(t, x(t), area));
-    fill(this.lines, marked, this.#series.map((one, i) => line(one, i, x, y)));
+    const bands = this.#series.map((one, i) => band(one, i, x, y));
+    fill(this.lines, marked, bands, this.#series.map((one, i) => line(one, i, x, y)));
     set(this.svg, { "data-scale": up.kind });
     this.crosshair.show(this.#series, { x, y }, area);
   }
@@ -99,6 +103,25 @@ function line({ t, values }, i, x, y) {
     pen = here ? "L" : "M";
   }
   return svg("path", { class: `series series-${i + 1}`, d: path || null });
+}
+
+/** All values that have to fit: the line's, and those of its band. */
+function heights({ values, low = [], high = [] }) {
+  return [...values, ...low, ...high];
+}
+
+/** The range between points: from one point to the next as high and as low as it came to be. */
+function band({ t, low, high }, i, x, y) {
+  if (!low?.length) return null;
+  const edges = [];
+  for (let k = 1; k < low.length; k += 1) {
+    const [left, right] = [x(t[k - 1]), x(t[k])];
+    const [bottom, top] = [low[k], high[k]].map((value) => (isNumber(value) ? y(value) : NaN));
+    if (![left, right, bottom, top].every(Number.isFinite)) continue;
+    const [from, to] = [left.toFixed(1), right.toFixed(1)];
+    edges.push(`M${from} ${top.toFixed(1)}H${to}V${bottom.toFixed(1)}H${from}Z`);
+  }
+  return svg("path", { class: `band band-${i + 1}`, d: edges.join("") || null });
 }
 
 /** Where the loss was found to rise. */

@@ -17,7 +17,7 @@ export class Past {
 
   constructor(api, name) {
     Object.assign(this, { api, name, t: [], eta: [], loss: [], regret: null });
-    Object.assign(this, { theta: [], labels: [], shadows: {}, drift: [] });
+    Object.assign(this, { theta: [], labels: [], shadows: {}, drift: [], ranges: { theta: [] } });
   }
 
   /** The lines of a kind: the session's own first, then its shadows'; null if there is none. */
@@ -25,7 +25,7 @@ export class Past {
     if (this[kind] === null) return null;
     const others = Object.entries(this.shadows).filter(([, one]) => one[kind]);
     const lines = others.map(([name, { t, [kind]: values }]) => ({ name, t, values }));
-    return [{ name: this.name, t: this.t, values: this[kind] }, ...lines];
+    return [{ name: this.name, t: this.t, values: this[kind], ...this.ranges[kind] }, ...lines];
   }
 
   /** Read the history; θ's coordinates are those that are largest in `state`. */
@@ -40,6 +40,7 @@ export class Past {
     this.shadows = Object.fromEntries(learn.map((name) => [name, shadows[name]]));
     this.#shown = past.coordinates.slice(0, MOST_COORDINATES);
     this.theta = this.#shown.map((_, k) => past.theta.map((row) => row[k]));
+    this.ranges = ranges(past, this.#shown.length);
     this.labels = this.#shown.map((one) => find(state.theta)(one)?.label ?? `θ[${one}]`);
   }
 
@@ -83,12 +84,21 @@ export class Past {
 
 /** Draw a past: a chart a kind, with the lines of shadows and marks where the loss rose. */
 export function drawPast(figures, past, note) {
-  const { t, theta, labels, drift } = past;
+  const { t, theta, labels, drift, ranges } = past;
   for (const kind of ["eta", "regret", "loss"]) {
     figures.show(kind, past.series(kind) ?? (t.at(-1) ? null : []), drift);
   }
   figures.note("theta", note);
-  figures.show("theta", theta.map((values, k) => ({ name: labels[k], t, values })), drift);
+  const lines = theta.map((values, k) => ({ name: labels[k], t, values, ...ranges.theta[k] }));
+  figures.show("theta", lines, drift);
+}
+
+/** The range since the point before, of η and of each coordinate of θ. */
+function ranges({ log_eta_low = [], log_eta_high = [], theta_low = [], theta_high = [] }, count) {
+  const eta = { low: log_eta_low.map(Math.exp), high: log_eta_high.map(Math.exp) };
+  const column = (rows, k) => rows.map((row) => row[k]);
+  const each = (_, k) => ({ low: column(theta_low, k), high: column(theta_high, k) });
+  return { eta, theta: Array.from({ length: count }, each) };
 }
 
 /** How a coordinate of the past is found in the present: by its number, or by its name. */

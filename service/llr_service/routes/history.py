@@ -36,7 +36,11 @@ async def history(
         ),
     ] = None,
 ) -> Any:
-    """The past of t, log_eta, eta, loss, regret and coordinates of theta; of shadows without it."""
+    """The past of t, log_eta, eta, loss, regret and coordinates of theta; of shadows without it.
+
+    `_low` and `_high` are the least and the largest since the point before, so that what swings
+    between two points shows; of theta for the first 8 coordinates, null for the others.
+    """
     team = session.published or new_team(session.config, None)
     past = team.history
     names, width = past.names, past.theta.shape[1]
@@ -52,6 +56,8 @@ async def history(
         "name": session.name,
         **_columns(past, points),
         "theta": past.theta[np.ix_(rows, coordinates)].tolist(),
+        "theta_low": _known(_least(past.theta_low[:, coordinates], rows)),
+        "theta_high": _known(_largest(past.theta_high[:, coordinates], rows)),
         "coordinates": coordinates if names is None else [names[place] for place in coordinates],
         "shadows": {name: _columns(one, points) for name, one in beside.items()},
         "drift": serializers.drift(team)["at"],
@@ -67,7 +73,31 @@ def _columns(past: History, points: int) -> dict[str, Any]:
         "eta": past.eta[rows].tolist(),
         "loss": past.loss[rows].tolist(),
         "regret": None if past.regret is None else past.regret[rows].tolist(),
+        "log_eta_low": _least(past.log_eta_low, rows).tolist(),
+        "log_eta_high": _largest(past.log_eta_high, rows).tolist(),
+        "loss_low": _least(past.loss_low, rows).tolist(),
+        "loss_high": _largest(past.loss_high, rows).tolist(),
     }
+
+
+def _least(values: Any, rows: Any) -> Any:
+    """The least of the values since the row before each of these."""
+    return np.minimum.reduceat(values, _after_the_last(rows), axis=0)
+
+
+def _largest(values: Any, rows: Any) -> Any:
+    """The largest of the values since the row before each of these."""
+    return np.maximum.reduceat(values, _after_the_last(rows), axis=0)
+
+
+def _after_the_last(rows: Any) -> Any:
+    return np.concatenate(([0], rows[:-1] + 1))
+
+
+def _known(values: Any) -> list[list[float | None]]:
+    """The values as JSON has them, null where no range is kept."""
+    known: Any = np.where(np.isnan(values), None, values)
+    return known.tolist()  # type: ignore[no-any-return]
 
 
 def _labels(last: list[Passed]) -> dict[str, list[int]] | None:

@@ -58,7 +58,7 @@ def run_of(experiment: Experiment) -> Run:
     learner = learner_of(experiment)
     past = learner.history
     assert past.regret is not None
-    seen = shown(experiment.source(), past.theta)
+    seen, sides = shown(experiment.source(), past.theta), (past.theta_low, past.theta_high)
     return Run(
         experiment,
         past.t,
@@ -66,6 +66,7 @@ def run_of(experiment: Experiment) -> Run:
         past.log_eta,
         past.regret,
         learner.t < experiment.samples,
+        *(side[:, 0] if len(learner.theta) == 1 else np.empty(0) for side in sides),
     )
 
 
@@ -128,7 +129,7 @@ def test_a_run_is_the_past_of_a_learner_to_the_last_bit(experiment: Experiment) 
         feed(client, experiment, Pace(), lambda _: None)
         run, expected = fetch(client, experiment), run_of(experiment)
     assert run.diverged == expected.diverged
-    for column in ("t", "shown", "log_eta", "regret"):
+    for column in ("t", "shown", "log_eta", "regret", "low", "high"):
         assert np.array_equal(getattr(run, column), getattr(expected, column)), column
     assert run.t[-1] == learner_of(experiment).t
 
