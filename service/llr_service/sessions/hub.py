@@ -151,8 +151,8 @@ class Hub:
         session = await self._there(name)
         session.check(if_match)
         deleted = self.storage.committer.commit(DeleteSession(session.id))
+        deleted.then(lambda _: self._drop(session))  # even if the one who asked has gone
         written = await told(deleted.wait())
-        self._drop(session)
         if isinstance(written, Conflict):
             raise not_found(name)
         log.info("session deleted", extra={"session": name, "t": session.t})

@@ -468,3 +468,20 @@ async def test_a_stream_that_is_called_off_leaves_nobody_waiting(store: Stub) ->
         store.opened.set()
         await asyncio.wait([stream])
         await until(lambda: not session.busy)
+
+
+async def test_a_delete_that_is_stored_after_its_request_was_given_up_leaves_no_copy(
+    store: Stub, settings: Settings
+) -> None:
+    app = App(settings)
+    async with running(app) as http:
+        await http.put(DEMO, json={"model": "mean"})
+        store.opened.clear()
+        asked = asyncio.create_task(http.delete(DEMO))
+        await until(lambda: store.waiting)
+        asked.cancel()
+        await settle()
+        store.opened.set()
+        await until(lambda: store.load("demo") is None)
+        await settle()
+        assert (await http.get(DEMO)).status_code == 404

@@ -1,0 +1,61 @@
+"""What a seed does: which engine, which operations, which faults, how often."""
+
+import random
+
+from .recorder import Faults
+from .rules import broken
+from .world import Plan, World, run
+
+OPERATIONS = {
+    "create": 1.5,
+    "learn": 5.0,
+    "unnumbered": 1.0,
+    "predict": 1.5,
+    "label": 1.5,
+    "add": 0.6,
+    "promote": 0.8,
+    "remove": 0.2,
+    "get": 1.5,
+    "snapshot": 0.4,
+    "restore": 0.3,
+    "fork": 0.4,
+    "delete": 0.4,
+    "events": 0.4,
+}
+
+
+def plan_of(seed: int, engine: str = "") -> Plan:
+    """The plan of a seed; every third runs on SQLite unless an engine is named."""
+    lot = random.Random(f"plan {seed}")
+    operations = {
+        name: often * lot.choice((0.0, 1.0, 1.0, 3.0)) for name, often in OPERATIONS.items()
+    } | {"create": 1.5, "learn": 4.0}
+    faults = Faults(
+        before=lot.choice((0.0, 0.05, 0.2)),
+        after=lot.choice((0.0, 0.0, 0.1)),
+        full=lot.choice((0.0, 0.0, 0.15)),
+        read=lot.choice((0.0, 0.0, 0.1)),
+    )
+    chances = {
+        "crash": lot.choice((0.0, 0.0, 0.002, 0.005)),
+        "cut": lot.choice((0.0, 0.003, 0.02)),
+        "cancel": lot.choice((0.0, 0.0, 0.005)),
+        "jump": lot.choice((0.0, 0.01, 0.05)),
+        "disk": lot.choice((0.0, 0.005, 0.02)),
+    }
+    return Plan(
+        engine or ("sqlite" if seed % 3 == 0 else "memory"),
+        operations,
+        faults,
+        chances,
+        clients=lot.choice((1, 2, 3, 4)),
+        requests=lot.choice((6, 10, 14)),
+        store=lot.choice((0.1, 0.5, 2.0)),
+        cap=lot.choice((2**20, 2**20, 3000)),
+    )
+
+
+def simulate(seed: int, engine: str = "") -> tuple[World, list[str]]:
+    """Run a seed; the run, and what was wrong in it."""
+    world = run(seed, plan_of(seed, engine))
+    return world, world.trouble + broken(world.history, world.truth)
