@@ -21,6 +21,7 @@ from . import (
     real_clients,
     replica_kills,
     retries,
+    simulation,
     slow_clients,
     soak,
     stalls,
@@ -56,7 +57,9 @@ ROWS: dict[int, Harness] = {
     23: Harness("hosts that do not hear each other do no harm", "cuts of each", 20, 1, cuts.run),
     24: Harness("no body is served as a request", "streams", 100_000, 200, http_streams.run),
     25: Harness("the programs people use are served", "runs", 27, 9, real_clients.run),
+    26: Harness("every order of events keeps every rule", "seeds", 20_000, 0, simulation.run),
     29: Harness("nothing asked exceeds its budget", "sessions", 10_000, 50, budgets.run),
 }
-"""Rows 4, 5, 10 and 11 have tests of their own among the ordinary ones, run beside the others:
-test_power_cuts.py, test_retries.py and test_fuzz.py. 16, 20 and 22 have no short form."""
+"""Rows 4, 5, 10, 11 and 26 have tests of their own among the ordinary ones, run beside the others:
+test_power_cuts.py, test_retries.py, test_fuzz.py and, of the sessions, test_simulation.py. 16, 20
+and 22 have no short form."""

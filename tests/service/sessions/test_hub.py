@@ -475,13 +475,12 @@ async def test_a_delete_that_is_stored_after_its_request_was_given_up_leaves_no_
 ) -> None:
     app = App(settings)
     async with running(app) as http:
-        await http.put(DEMO, json={"model": "mean"})
+        await http.put(DEMO, json={"model": "gaussian"})
         store.opened.clear()
         asked = asyncio.create_task(http.delete(DEMO))
         await until(lambda: store.waiting)
         asked.cancel()
         await settle()
         store.opened.set()
-        await until(lambda: store.load("demo") is None)
-        await settle()
+        await until(lambda: app.context.sessions.peek("demo") is None)
         assert (await http.get(DEMO)).status_code == 404

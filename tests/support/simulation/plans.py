@@ -38,7 +38,7 @@ def plan_of(seed: int, engine: str = "") -> Plan:
     )
     chances = {
         "crash": lot.choice((0.0, 0.0, 0.002, 0.005)),
-        "cut": lot.choice((0.0, 0.003, 0.02)),
+        "cut": lot.choice((0.0, 0.01, 0.1)),
         "cancel": lot.choice((0.0, 0.0, 0.005)),
         "jump": lot.choice((0.0, 0.01, 0.05)),
         "disk": lot.choice((0.0, 0.005, 0.02)),

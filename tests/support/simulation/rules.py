@@ -74,6 +74,14 @@ def no_read_is_older(calls: list[Call]) -> Iterator[str]:
             older = before.before(call) and was > now
             if older and not between(calls, before, call, CHANGES_NAME):
                 yield f"{before.kind} at {was}, then {call.kind} at {now}"
+            same = "next_seq" in call.answer and before.about == call.about
+            if (
+                same
+                and before.before(call)
+                and before.answer.get("next_seq", 0) > (call.answer["next_seq"])
+                and not between(calls, before, call, CHANGES_NAME)
+            ):
+                yield f"{call.about} was at {before.answer['next_seq']}, then at less"
 
 
 def sessions_are_kept(calls: list[Call]) -> Iterator[str]:

@@ -31,6 +31,8 @@ STEPS = 30_000
 """Turns of the loop after which a run counts as stuck."""
 PATIENCE = 600.0
 """Simulated seconds in which every request has an answer."""
+REFUSALS = 20
+"""How often in a run the service may refuse to start."""
 TICK = 0.001
 """Simulated seconds that every step takes."""
 Action = Callable[[], None]
@@ -94,7 +96,7 @@ class World:
         self._faults, self._looks = replace(plan.faults), list[Recipe]()
         self._final, self._step, self._since, self._over = 0, 0, START, False
         self._stop: asyncio.Event | None = None
-        self._left = list[Request]()
+        self._left, self._refusals = list[Request](), 0
         (self.folder / "llr.db").touch()
 
     def run(self) -> None:
@@ -106,8 +108,11 @@ class World:
                     self._final += 1
                 except (Crash, PowerCut):
                     self._crashed()
-                except StoreError:
-                    self._disk.failing = range(0)  # it refused to start, and is started again
+                except StoreError as refusal:  # to start; it is started again
+                    self._disk.failing = range(0)
+                    self._refusals += 1
+                    if self._refusals > REFUSALS:
+                        raise Stuck(f"it does not start: {refusal}") from refusal
                 self._end_loop()
 
     async def _live(self) -> None:
