@@ -13,6 +13,9 @@ from llr_cli.installation import need_figures
 def figures(
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
     seed: Annotated[int, typer.Option(min=0, help="The seed of the replay.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=0, max=1000, help="Seeds the paper's claims are judged on.")
+    ] = 20,
     url: Url = LOCAL,
     key: Key = None,
 ) -> None:
@@ -24,4 +27,4 @@ def figures(
         need_figures()
         from llr_cli.figures.drawing import draw  # noqa: PLC0415 - matplotlib is an extra
 
-        typer.echo(draw(client, out, seed, Console(stderr=True)))
+        typer.echo(draw(client, out, seed, Console(stderr=True), seeds))

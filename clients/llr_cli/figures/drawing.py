@@ -8,19 +8,24 @@ from llr_client import Client
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from llr import __version__
 from llr_cli.connection import BadData
 from llr_cli.figures import gallery
 from llr_cli.figures.page import write_page
 from llr_cli.figures.panels import styled
 from llr_cli.figures.runs import Run, Runs, fetch
+from llr_cli.replay import claims
 from llr_cli.replay.command import has_auto
 from llr_cli.replay.experiments import paper
 
 AT_ONCE = 2
 
 
-def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
-    """Fetch what there is, draw what can be drawn; where the page is."""
+def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0) -> Path:
+    """Fetch what there is, draw what can be drawn; where the page is.
+
+    The page has the paper's claims, judged on so many seeds, unless there are none.
+    """
     with bars(console) as progress:
         runs = collect(client, seed, progress)
         if not len(runs):
@@ -31,7 +36,9 @@ def draw(client: Client, out: Path, seed: int, console: Console) -> Path:
             for picture in progress.track(pictures, description="figures"):
                 gallery.save(picture.draw(runs), out, picture.name)
     complain(console, runs, seed, has_auto(client))
-    return write_page(out, pictures, f"Drawn from {len(runs)} sessions, seed {seed}.")
+    judged = claims.measure(seeds, console) if seeds else []
+    about = f"Drawn from {len(runs)} sessions, seed {seed}, by llr {__version__}."
+    return write_page(out, pictures, about, judged, seeds)
 
 
 def _make(out: Path) -> None:

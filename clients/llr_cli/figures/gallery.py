@@ -80,7 +80,7 @@ SEE = {
     " lies upon hand-tuned SVRG; from far too large a start neither is rescued.",
     "quadratic": "The learnt step size falls below the stable 10⁻⁸ in some 20 samples and then"
     " only with f(t), but θ has been through 10²⁸ (SG/AG) and 10⁴⁹ (SVRG/AG) by then; the fixed"
-    " step diverges. SVRG does not divide by f(t), so its curve goes lower.",
+    " step diverges. SVRG does not divide by f(t): what has to fall is its own η/2, dashed.",
     "beside-auto": "The LLR algorithms' regret hangs on η₀; auto (black), which is given none,"
     " stays with the best of the colours on all three streams.",
 }

@@ -23,10 +23,12 @@ def quadratic(runs: Runs) -> Figure:
         axes.axhline(-np.log10(ALPHA), color=INK, linewidth=1.0, dashes=(1, 2))
         for run in runs.of("quadratic", learnt):
             axes.plot(run.t, stability(run.log_eta, run.t), color=BLUE, linewidth=1.6)
+            if fixed == "svrg":  # R7: no f(t) in its step
+                axes.plot(run.t, undamped(run.log_eta), color=BLUE, linewidth=1.2, dashes=(5, 2))
         for run in runs.of("quadratic", fixed):
             original(axes, run.t, run.log_eta, run.experiment.samples, run.diverged)
     grid[0, 0].set_ylabel("$\\log_{10}\\,(\\eta_t\\,/\\,2\\sqrt{t+2}\\,\\log(t+3))$")
-    figure.legend(handles=handles(), loc="outside lower center", ncols=4, fontsize=9.5)
+    figure.legend(handles=handles(), loc="outside lower center", ncols=5, fontsize=9.5)
     return figure
 
 
@@ -34,6 +36,11 @@ def stability(log_eta: Vector, t: Counts) -> Vector:
     """log10(η/2f(t)), which has to be below −log10(α) for SG to be stable."""
     damping = np.sqrt(t + 2.0) * np.log(t + 3.0)
     return np.asarray(log_eta / np.log(10.0) - np.log10(2.0 * damping))
+
+
+def undamped(log_eta: Vector) -> Vector:
+    """log10(η/2), which has to be below −log10(α) for SVRG to be stable."""
+    return np.asarray(log_eta / np.log(10.0) - np.log10(2.0))
 
 
 def original(axes: Axes, t: Counts, log_eta: Vector, samples: int, diverged: bool) -> None:
@@ -52,5 +59,6 @@ def handles() -> list[Line2D]:
         Line2D([], [], color=RED, linewidth=1.6, label="original, η = η₀"),
         Line2D([], [], color=RED, marker="x", dashes=(4, 2), label="diverged; as it would go on"),
         Line2D([], [], color=BLUE, linewidth=1.6, label="LLR version"),
+        Line2D([], [], color=BLUE, linewidth=1.2, dashes=(5, 2), label="its own η/2 (SVRG)"),
         Line2D([], [], color=INK, dashes=(1, 2), label="$\\alpha^{-1}$: stable below"),
     ]

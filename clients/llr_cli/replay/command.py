@@ -11,6 +11,7 @@ from llr_client.retries import Clock
 from rich.console import Console
 
 from llr_cli.connection import LOCAL, LONG, AsJson, Key, Patience, Url, reach, service
+from llr_cli.replay import claims
 from llr_cli.replay.campaign import Campaign, bars
 from llr_cli.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
 from llr_cli.replay.feeding import Pace
@@ -47,6 +48,10 @@ def replay(
     ] = None,
     at_once: Annotated[int, typer.Option(min=1, max=64, help="Sessions fed at a time.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Where the random numbers start.")] = 0,
+    seeds: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="With all: seeds the paper's claims are judged on."),
+    ] = 20,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the sessions first.")] = False,
     patience: Patience = LONG,
     as_json: AsJson = False,
@@ -56,6 +61,7 @@ def replay(
     """Feed the paper's streams to a running service and show what it learns.
 
     Running it again goes on where it stopped. A session that diverges is a result, not an error.
+    After all of the paper, its claims are judged one by one on many seeds, learnt in this process.
     """
     errors, pace = Console(stderr=True), Pace(rate)
 
@@ -71,6 +77,9 @@ def replay(
         with bars(errors) as progress:
             results = Campaign(client, pace, progress, at_once).run(chosen)
     show(results, as_json)
+    whole = stream == Choice.ALL and not (algorithm or eta0 or samples or as_json)
+    if whole and seeds:
+        claims.report(Console(), claims.measure(seeds, errors), seeds)
 
 
 def choose(

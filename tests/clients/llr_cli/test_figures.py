@@ -18,7 +18,7 @@ from llr_cli.figures.beside_auto import beside_auto
 from llr_cli.figures.drawing import draw
 from llr_cli.figures.hand_tuned import hand_tuned
 from llr_cli.figures.panels import RED, colour, styled
-from llr_cli.figures.quadratic import quadratic, stability
+from llr_cli.figures.quadratic import quadratic, stability, undamped
 from llr_cli.figures.regrets import regrets
 from llr_cli.figures.running_ml import running_ml
 from llr_cli.figures.runs import Run, Runs, fetch
@@ -86,7 +86,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
         replayed = CliRunner().invoke(app, ["replay", "all", *narrow], env=environment)
         assert replayed.exit_code == 0, replayed.output
         out = folder / "new" / "out"
-        result = CliRunner().invoke(app, ["figures", "--out", str(out)], env=environment)
+        result = CliRunner().invoke(
+            app, ["figures", "--out", str(out), "--seeds", "1"], env=environment
+        )
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(out / "index.html")
     assert "sessions are not there" in result.stderr
@@ -224,6 +226,8 @@ def test_the_quadratic_shows_the_ratio_that_has_to_fall_below_the_stable_one(run
         lines = [np.asarray(line.get_ydata()) for line in figure.axes[panel].lines]
         assert any(np.array_equal(line, stability(run.log_eta, run.t)) for line in lines)
         assert expected[0] > -8.0 > expected[40]
+        own = any(np.array_equal(line, undamped(run.log_eta)) for line in lines)
+        assert own == (algorithm == "svrg/ag")
 
 
 def test_what_runs_away_has_a_bar_above_its_panel_and_a_cross_if_it_diverged() -> None:
@@ -320,6 +324,7 @@ def test_the_page_shows_every_figure_with_its_sentence_and_nothing_from_elsewher
     )
     for picture in gallery.paper()[:13]:
         assert picture.see in unescape(page)
+    assert unescape(page).count("almost every trajectory gets close to the ML") == 3
     assert "http" not in page
 
 
