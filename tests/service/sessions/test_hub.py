@@ -249,6 +249,19 @@ async def test_long_batches_leave_other_sessions_served(
     assert (await long).json()["t"] == len(LONG)
 
 
+async def test_a_label_waits_for_the_long_batch_that_came_before_it(
+    app: App, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await http.post(f"{DEMO}/predict", json={"id": "a"})
+    session, slow = await app.context.sessions.get("demo"), Slow(monkeypatch)
+    long = asyncio.create_task(http.post(SAMPLES, json={"y": LONG}))
+    await until(lambda: slow.begun)
+    label = asyncio.create_task(http.post(f"{DEMO}/labels", json={"id": "a", "y": 1}))
+    await until(lambda: session.turns.queued == 2)
+    slow.let_go.set()
+    assert [(await each).json()["t"] for each in (long, label)] == [len(LONG), len(LONG) + 1]
+
+
 async def test_a_cancelled_request_neither_loses_nor_doubles(
     store: Stub, http: httpx.AsyncClient
 ) -> None:
