@@ -11,14 +11,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from llr import __version__
 from llr_cli.connection import BadData
 from llr_cli.figures import gallery
+from llr_cli.figures.gallery import Picture
+from llr_cli.figures.over_seeds import caption, over_seeds
 from llr_cli.figures.page import write_page
 from llr_cli.figures.panels import styled
 from llr_cli.figures.runs import Run, Runs, fetch
 from llr_cli.replay import claims
 from llr_cli.replay.command import has_auto
-from llr_cli.replay.experiments import paper
+from llr_cli.replay.experiments import MODELS, paper
 
 AT_ONCE = 2
+OVER_SEEDS = "15-over-seeds"
 
 
 def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0) -> Path:
@@ -36,7 +39,13 @@ def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0)
             for picture in progress.track(pictures, description="figures"):
                 gallery.save(picture.draw(runs), out, picture.name)
     complain(console, runs, seed, has_auto(client))
-    judged = claims.measure(seeds, console) if seeds else []
+    judged: list[claims.Claim] = []
+    if seeds:
+        every = claims.measure(seeds, console)
+        judged = claims.judge(every)
+        with styled():
+            gallery.save(over_seeds(every), out, OVER_SEEDS)
+        pictures.append(Picture(OVER_SEEDS, caption(every), lambda _: over_seeds(every), MODELS))
     about = f"Drawn from {len(runs)} sessions, seed {seed}, by llr {__version__}."
     return write_page(out, pictures, about, judged, seeds)
 

@@ -39,7 +39,14 @@ STYLE: Any = {
     "legend.frameon": False,
     "svg.hashsalt": "llr",
 }
-ALGORITHMS = {"sg": "SG", "svrg": "SVRG", "sg/ag": "SG/AG", "svrg/ag": "SVRG/AG", "auto": "auto"}
+ALGORITHMS = {
+    "sg": "SG",
+    "svrg": "SVRG",
+    "sg/ag": "SG/AG",
+    "svrg/ag": "SVRG/AG",
+    "auto": "auto",
+    "sg/sg": "SG/SG",
+}
 STREAMS = {
     "gaussian": "Gaussian model",
     "bernoulli": "Bernoulli model",

@@ -79,7 +79,8 @@ def replay(
     show(results, as_json)
     whole = stream == Choice.ALL and not (algorithm or eta0 or samples or as_json)
     if whole and seeds:
-        claims.report(Console(), claims.measure(seeds, errors), seeds)
+        judged = claims.judge(claims.measure(seeds, errors))
+        claims.report(Console(), judged, seeds)
 
 
 def choose(

@@ -29,6 +29,8 @@ from llr_cli.replay.experiments import (
 
 AT_ONCE = 2
 STEEPER = "quadratic"
+PLAIN = "sg/sg"
+"""What the paper's figures are labelled with, though they show sg/ag (R9)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def plan(seeds: int) -> list[Experiment]:
         Experiment(stream, algorithm, eta0, SAMPLES[stream], seed)
         for stream in MODELS
         for seed in range(seeds)
-        for algorithm in (*FIXED, *LEARNT)
+        for algorithm in (*FIXED, *LEARNT, PLAIN)
         for eta0 in sorted((*DECADES, *(BETWEEN if algorithm in FIXED else ())))
     ]
     return [
