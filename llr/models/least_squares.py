@@ -2,16 +2,13 @@
 
 The running maximum likelihood minimises ½Σ(y_s − θ·x_s)² + ½ε|θ − θ_0|² over the past, ε = 1e−6.
 Its covariance P = (εI + Σ x xᵀ)⁻¹ starts at 1e6·I, and the textbook update of P loses half of the
-digits there. So P is kept as U·diag(D)·Uᵀ, U unit upper triangular, and updated in that form:
+digits there. So P is kept as U·diag(D)·Uᵀ and updated in that form (`llr.ud`). With b = Px and
+α = 1 + xᵀPx
 
-    f = Uᵀx,  v_j = D_j f_j,  α_{−1} = 1,  b = 0
-    for j = 0 … d−1:   α_j = α_{j−1} + f_j v_j        D_j ← D_j α_{j−1}/α_j
-                       U_ij ← U_ij − b_i f_j/α_{j−1}  b_i ← b_i + U_ij v_j  (i < j, old U_ij)
-                       b_j = v_j
-    θ ← θ + (y − θ·x) b/α_{d−1}
+    θ ← θ + (y − θ·x) b/α
 
-where b = Px at the end. α_{d−1} = 1 + xᵀPx also gives the minimum of the objective as a sum of
-positive terms, J = ½Σ (y_s − θ_s·x_s)²/α_s: no cancellation however good the fit.
+and the minimum of the objective is a sum of positive terms, J = ½Σ (y_s − θ_s·x_s)²/α_s: no
+cancellation however good the fit.
 
 **The best fixed θ.** With u = θ − θ_0 and S = Σ x xᵀ the least loss without the ridge is
 
@@ -39,12 +36,11 @@ and u not small there): then only the eigenvalues of P tell, in O(d³), and `qui
 `exact`.
 
 Layout of the statistics: J, θ (d), D (d), then the columns of U above the diagonal.
-
-Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 1977, chapter V.
 """
 
 import numpy as np
 
+from llr import ud
 from llr.compiled import REAL, VECTOR, kernel, loop
 from llr.types import Vector
 from llr.vectors import dot, move
@@ -77,38 +73,18 @@ def observe(statistics: Vector, room: Vector, x: Vector, y: float, t: int) -> fl
     dim = x.size
     theta = statistics[1 : 1 + dim]
     D = statistics[1 + dim : 1 + 2 * dim]
-    f, b = room[:dim], room[dim:]
+    f, b = room[:dim], room[dim : 2 * dim]
     error = y - dot(theta, x)
     loss = 0.5 * error * error
 
-    alpha, column = 1.0, 1 + 2 * dim
-    for j in range(dim):
-        u = statistics[column : column + j]
-        f[j] = x[j] + dot(u, x)
-        column += j
-    column = 1 + 2 * dim
-    for j in range(dim):
-        v = D[j] * f[j]
-        before = alpha
-        alpha += f[j] * v
-        D[j] *= before / alpha
-        _rotate(statistics[column : column + j], b, -f[j] / before, v)
-        b[j] = v
-        column += j
+    U = statistics[1 + 2 * dim :]
+    ud.project(U, x, f)
+    alpha = ud.update(U, D, f, b, 1.0)
     gain = error / alpha
     for j in range(dim):
         theta[j] += gain * b[j]
     statistics[0] += loss / alpha + 0.0 * alpha  # an infinite α must not pass unnoticed
     return loss
-
-
-@loop
-def _rotate(u: Vector, b: Vector, p: float, v: float) -> None:
-    """One column of U: (u, b) ← (u + p b, b + v u)."""
-    for i in range(u.size):
-        old = u[i]
-        u[i] = old + p * b[i]
-        b[i] += v * old
 
 
 def best(statistics: Vector, theta0: Vector, t: int) -> float:
