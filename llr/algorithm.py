@@ -51,7 +51,8 @@ class Algorithm:
         numbers: (options, scores, dim) → how many scalars of its own it keeps.
         predict: the kernel that predicts rows, if θ·x is not all there is to it.
         scratch: rows of scratch its step works with.
-        intercept: (options, scalars) → the constant term of each score, None without one.
+        room: (dim) → how many more numbers its step works with, behind 2·dim.
+        intercept: (options, scores, scalars) → the constant term of each score, None without one.
         settings: (options) → the numbers its step reads from `own`, after the model's; by default
             its parameters in their order.
         starts: whether η starts at `eta0`; if not, `eta0` means nothing.
@@ -75,7 +76,8 @@ class Algorithm:
     bounds: Callable[[Vector, int], tuple[float, float]] | None = None
     predict: Kernel = block_predict
     scratch: int = SCRATCH
-    intercept: Callable[[Options, Vector], Vector | None] = lambda *_: None
+    room: Callable[[int], int] = lambda _: 0
+    intercept: Callable[[Options, int, Vector], Vector | None] = lambda *_: None
     sparse: Sparse | None = None
 
     def suits(self, model: Model) -> bool:

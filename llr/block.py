@@ -92,13 +92,24 @@ def settled(model: int, V: Vector, scalars: Vector) -> None:
 
 
 @part
-def linear(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
+def linear(V: Vector, scalars: Vector, x: Vector, s: Vector, room: Vector) -> None:
     """Fill the scores θ·x."""
     for k in range(s.size):
         s[k] = dot(V[THETA, k], x)
 
 
-def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = settled) -> Kernel:
+@part
+def as_judged(scalars: Vector, slope: Slope, loss: float) -> float:
+    """Drift shows in the loss itself."""
+    return loss
+
+
+def of_step(
+    name: str,
+    step: Callable[..., Any],
+    settle: Callable[..., None] = settled,
+    watched: Callable[..., float] = as_judged,
+) -> Kernel:
     """The kernel that learns from a block by this step.
 
     Args:
@@ -106,8 +117,9 @@ def of_step(name: str, step: Callable[..., Any], settle: Callable[..., None] = s
         step: compiled; (own, V, scalars, sample, slope) → the loss. It moves V and scalars, and
             leaves the scores of the sample before the step in `slope.s`.
         settle: compiled; (model, V, scalars), called before anybody looks at θ.
+        watched: compiled; (scalars, slope, loss) → the loss in which drift shows.
     """
-    parts = {"step": step, "settle": settle}
+    parts = {"step": step, "settle": settle, "watched": watched}
     if settle is not settled:  # θ is not written at every step: its range is that of the points
         parts["follow"] = widen_numbers
     return kernel(LEARN, long=False)(with_parts(_learn, f"learn_{name}", **parts))
@@ -118,7 +130,7 @@ def of_score(name: str, score: Callable[..., None]) -> Kernel:
 
     Args:
         name: a name for it that no other kernel has.
-        score: compiled; (V, scalars, x, s), fills the scores s of a sample.
+        score: compiled; (V, scalars, x, s, room), fills the scores s of a sample.
     """
     return kernel(PREDICT, long=False)(with_parts(_predict, f"predict_{name}", score=score))
 
@@ -136,7 +148,12 @@ def settle(model: int, V: Vector, scalars: Vector) -> None:
     raise NotImplementedError
 
 
-def score(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
+def watched(scalars: Vector, slope: Slope, loss: float) -> float:
+    """Stands for what `of_step` puts in its place."""
+    raise NotImplementedError
+
+
+def score(V: Vector, scalars: Vector, x: Vector, s: Vector, room: Vector) -> None:
     """Stands for what `of_score` puts in its place."""
     raise NotImplementedError
 
@@ -194,7 +211,8 @@ def _learn(
             scalars[LOSS] += loss
             follow(named, since, scalars, W)
             if excess.size > 0:
-                excess[i] = max(loss - models.least(model, y[i], p), 0.0)
+                seen = watched(scalars, slope, loss)
+                excess[i] = max(seen - models.least(model, y[i], p), 0.0)
             if choice[COMPARE] != 0:
                 scalars[REGRET] += loss - models.observe(model, statistics, room, x, y[i], t)
             if predictions.shape[0] > 0:
@@ -238,7 +256,7 @@ def _predict(
             x, W = X[0][first:last], gathered(V, more, columns[first:last], room)
         else:
             x, W = X[i], V
-        score(W, scalars, x, s)
+        score(W, scalars, x, s, room)
         models.mean(model, s, p, out[i])
     reacquire(thread, True)
 

@@ -143,7 +143,9 @@ class Face:
         """
         if self._state is None or not self.config.of_model.features:
             return None
-        each = self.config.of_algorithm.intercept(self.config.options, self._state.scalars)
+        each = self.config.of_algorithm.intercept(
+            self.config.options, self.config.scores, self._state.scalars
+        )
         return each if each is None or self.config.of_model.classes else float(each[0])
 
     @property

@@ -83,6 +83,9 @@ class Learner(Face):
         first bad sample; then nothing is learnt. A step that would leave the finite numbers ends
         the call: the outcome says how many samples were learnt, and the learner stays there.
 
+        With `excess` the outcome has each loss beyond the least that its label allows, in which
+        `llr.Drift` sees drift; of `auto` it is the loss of its first-order learners.
+
         >>> import llr
         >>> learner = llr.Learner("linear", dim=2, eta0=0.1)
         >>> learner.learn([[1.0, 0.0], [0.0, 1.0]], [1.0, -1.0]).accepted

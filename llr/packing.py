@@ -1,10 +1,11 @@
 """A learner's state as bytes or as plain JSON, exact to the last bit."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from llr import history
+from llr import auto, history
 from llr.config import Config
 from llr.errors import StateError
 from llr.layout import THETA
@@ -54,6 +55,16 @@ def _used(state: State) -> dict[str, Array]:
     return {name: getattr(state, name) for name in ARRAYS} | {"history": history.used(state)}
 
 
+def _shapes(config: Config, state: State) -> dict[str, tuple[int, ...]]:
+    """What the arrays have to look like; `auto` from before it had a bank goes on without."""
+    dim = state.vectors.shape[2]
+    expected = shapes(config, dim)
+    if config.algorithm == "auto" and state.scalars.shape != expected["scalars"]:
+        first_order = config.options | {auto.SECOND_ORDER.name: False}
+        return shapes(replace(config, options=first_order), dim)
+    return expected
+
+
 def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, State]:
     check_version(header)
     if not all(np.isfinite(one).all() for one in arrays.values()):
@@ -63,7 +74,7 @@ def _checked(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Config, St
         renew(config, arrays, arrays["vectors"])
     arrays["vectors"] = aligned(arrays["vectors"])
     state = State(**arrays)
-    for name, shape in shapes(config, state.vectors.shape[2]).items():
+    for name, shape in _shapes(config, state).items():
         if getattr(state, name).shape != shape:
             raise StateError(f"{name}: not the shape this config has")
     if not history.is_sound(state, history.width(state.vectors[THETA].size)):

@@ -33,10 +33,13 @@ class Rows(NamedTuple):
             return self._replace(starts=self.starts[low : high + 1])
         return self._replace(X=self.X[low:high])
 
-    def room(self, vectors: Vector, more: int) -> Vector:
-        """What steps on these vectors need as scratch, if named with so many rows more."""
+    def room(self, vectors: Vector, more: int, own: int) -> Vector:
+        """What steps on these vectors need as scratch, if named with so many rows more.
+
+        If not named, `own` numbers more.
+        """
         if not self.starts.size:
-            return np.empty(2 * self.X.shape[1])
+            return np.empty(2 * self.X.shape[1] + own)
         return np.empty(present.room(vectors, more, self._widest))
 
     @property

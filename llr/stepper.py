@@ -28,6 +28,7 @@ class Stepper:
         self._learn = config.of_algorithm.learn
         self._predict = config.of_algorithm.predict
         self.scratch = config.of_algorithm.scratch
+        self._room = config.of_algorithm.room
         self.theta0 = functools.cache(lambda dim: config.start(dim).ravel())
 
     def advance(
@@ -38,7 +39,7 @@ class Stepper:
         The draft is used up.
         """
         at, state = 0, draft
-        scratch, room = np.empty((self.scratch, self.scores)), rows.room(draft.vectors, self._more)
+        scratch, room = np.empty((self.scratch, self.scores)), self._room_for(draft, rows)
         while at < y.size:
             state, n = history.make_room(state, y.size - at)
             part, labels, damping, predicted, beyond = rows, y, f, predictions, excess
@@ -99,7 +100,10 @@ class Stepper:
             state.vectors,
             state.scalars,
             np.empty((self.scratch, self.scores)),
-            rows.room(state.vectors, self._more),
+            self._room_for(state, rows),
             out,
         )
         return out
+
+    def _room_for(self, state: State, rows: Rows) -> Vector:
+        return rows.room(state.vectors, self._more, self._room(state.vectors.shape[2]))

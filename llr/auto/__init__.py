@@ -10,6 +10,7 @@ from typing import Any
 
 from llr import block
 from llr.algorithm import Algorithm, Sparse
+from llr.auto import bank_layout
 from llr.auto.pace import window
 from llr.auto.places import (
     EACH,
@@ -25,7 +26,7 @@ from llr.auto.places import (
     numbers,
 )
 from llr.auto.predict import predict
-from llr.auto.step import settle, show, step
+from llr.auto.step import settle, show, step, watched
 from llr.parameter import Parameter
 from llr.types import Vector
 
@@ -37,21 +38,38 @@ CENTRING = Parameter(
     True,
     everywhere=True,
 )
+SECOND_ORDER = Parameter(
+    "second_order",
+    f"learn correlations, at most {bank_layout.LARGEST} features: O(d²) a sample",
+    "flag",
+    True,
+    everywhere=True,
+)
 
 
-def intercept(options: dict[str, Any], scalars: Vector) -> Vector | None:
+def second_order(options: dict[str, Any], scores: int, dim: int) -> bool:
+    """Whether there is a bank of filters."""
+    return scores == 1 and dim <= bank_layout.LARGEST and SECOND_ORDER.number(options) != 0.0
+
+
+def intercept(options: dict[str, Any], scores: int, scalars: Vector) -> Vector | None:
     """The constant term of each score; None without one."""
-    return scalars[FIRST + OF_ALL :: EACH].copy() if INTERCEPT.number(options) else None
+    if not INTERCEPT.number(options):
+        return None
+    return scalars[FIRST + OF_ALL : FIRST + EACH * scores : EACH].copy()
 
 
 ALGORITHM = Algorithm(
     name="auto",
     summary="no step size needed: steps in the features' own scales; learnt as it goes",
-    learn=block.of_step("auto", step, settle),
+    learn=block.of_step("auto", step, settle, watched),
     predict=predict,
-    parameters=(INTERCEPT, CENTRING),
+    parameters=(INTERCEPT, CENTRING, SECOND_ORDER),
     rows=lambda _: ROWS,
-    numbers=lambda _, scores, __: numbers(scores),
+    numbers=lambda options, scores, dim: (
+        numbers(scores) + (bank_layout.numbers(dim) if second_order(options, scores, dim) else 0)
+    ),
+    room=lambda dim: bank_layout.room(dim) if dim <= bank_layout.LARGEST else 0,
     scratch=SCRATCH,
     intercept=intercept,
     starts=False,

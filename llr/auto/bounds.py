@@ -1,9 +1,11 @@
 """Predictions stay within what labels have been, as long as that proves right.
 
-A score s is predicted as s + τ (clipped s − s): the model says how far a score may reach, given the
-labels so far, and the trust τ = 1/(1 + e^−a) falls whenever the clipped prediction loses more than
-the raw one. So a feature that is suddenly a hundred times larger does not cost a hundred squared,
-and a heavy-tailed one gets its due after it was right once.
+A score s is predicted as clipped s + (1 − τ)(s − clipped s): the model says how far a score may
+reach, given the labels so far, and the trust τ = 1/(1 + e^−a) falls whenever the clipped prediction
+loses more than the raw one. So a feature that is suddenly a hundred times larger does not cost a
+hundred squared, and a heavy-tailed one gets its due after it was right once. However little the
+bounds are trusted, a score leaks at most ten times their width beyond them: one heavy-tailed
+feature cannot make the exponential of a count explode.
 """
 
 import math
@@ -13,6 +15,8 @@ from llr.compiled import part
 from llr.types import Vector
 
 MOST = 4.0
+WIDTHS = 10.0
+"""How far a score may leak beyond its bounds however little they are trusted, in widths of them."""
 WIDEST = 1.7e308
 
 
@@ -36,4 +40,6 @@ def within(scalars: Vector, s: float) -> float:
     """The score s kept within bounds as far as they are trusted."""
     if scalars[FLOOR] <= s <= scalars[CEILING]:
         return s
-    return float(s + scalars[TRUST] * (min(max(s, scalars[FLOOR]), scalars[CEILING]) - s))
+    inside = min(max(s, scalars[FLOOR]), scalars[CEILING])
+    most = WIDTHS * (scalars[CEILING] - scalars[FLOOR])
+    return float(inside + (1.0 - scalars[TRUST]) * min(max(s - inside, -most), most))

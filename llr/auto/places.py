@@ -1,6 +1,8 @@
 """Where each number of an auto learner's state stands, after those that every state has."""
 
+from llr.compiled import part
 from llr.layout import OWN, SCALARS, THETA
+from llr.types import Vector
 
 # rows of vectors: where each of the three learners is, and what is known of each feature
 WALKER, RUNNER, MEAN, CENTRE, SPREAD, INVERSE = range(OWN, OWN + 6)
@@ -40,6 +42,12 @@ INTERCEPT, CENTRED = 1, 2
 # rows of scratch, one number per score: scores of the learners, and the same kept within bounds
 S_WALKER, S_RUNNER, S_MEAN, IN_WALKER, IN_RUNNER, IN_MEAN, S_CONSTANT, RAW = range(7, 15)
 SCRATCH = 15
+
+
+@part
+def has_bank(scalars: Vector, scores: int) -> bool:
+    """Whether the filters of `llr.auto.bank` follow these numbers."""
+    return scores == 1 and scalars.size > FIRST + EACH + NAMED_NUMBERS
 
 
 def numbers(scores: int) -> int:

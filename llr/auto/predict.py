@@ -1,11 +1,13 @@
 """What `auto` predicts: its four predictors by their shares, each within bounds."""
 
-from llr.auto import bounds
+from llr.auto import bank, bounds
 from llr.auto.mixture import mixture
 from llr.auto.places import (
+    CEILING,
     CONSTANT,
     EACH,
     FIRST,
+    FLOOR,
     MEAN,
     OF_MEAN,
     OF_RUNNER,
@@ -14,6 +16,7 @@ from llr.auto.places import (
     RUNNER,
     SHARES,
     WALKER,
+    has_bank,
 )
 from llr.block import of_score
 from llr.compiled import part
@@ -23,10 +26,11 @@ from llr.vectors import dot, dots
 
 
 @part
-def score(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
+def score(V: Vector, scalars: Vector, x: Vector, s: Vector, room: Vector) -> None:
     """Fill the scores of a sample."""
     learnt = scalars[SHARES] > 0.0
-    start = MEAN if V.shape[0] > OWN + ROWS else THETA
+    named = V.shape[0] > OWN + ROWS
+    start = MEAN if named else THETA
     for k in range(s.size):
         if not learnt:
             s[k] = dot(V[start, k], x)
@@ -40,6 +44,16 @@ def score(V: Vector, scalars: Vector, x: Vector, s: Vector) -> None:
             bounds.within(scalars, walker + scalars[at + OF_WALKER]),
             bounds.within(scalars, runner + scalars[at + OF_RUNNER]),
             scalars[at + CONSTANT],
+        )
+    if learnt and has_bank(scalars, s.size):
+        s[0] = bank.score(
+            scalars[FIRST + EACH :],
+            x,
+            s[0],
+            scalars[FIRST + CONSTANT],
+            scalars[FLOOR],
+            scalars[CEILING],
+            room[2 * x.size :],
         )
 
 

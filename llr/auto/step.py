@@ -9,12 +9,14 @@ constant knows no features. A prediction is their mixture by shares, and so is Î
 import math
 
 from llr import models
-from llr.auto import bounds, several, single, vote
+from llr.auto import bank, bank_start, bounds, filters, several, single, vote
 from llr.auto.mixture import mix
 from llr.auto.places import (
     CEILING,
     CENTRE,
     CENTRED,
+    CONSTANT,
+    EACH,
     FIRST,
     FLOOR,
     HIGHEST,
@@ -30,6 +32,7 @@ from llr.auto.places import (
     SEEN,
     SPREAD,
     WALKER,
+    has_bank,
 )
 from llr.auto.scale import observe, observe_each, weight_of
 from llr.compiled import CUBE, INT, NOTHING, VECTOR, kernel, part
@@ -61,6 +64,13 @@ def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) 
     else:
         aim = observe(x, centre, spread, inverse, sample.t, weight, centred)
     constant = intercept or not features
+    second_order = has_bank(scalars, V.shape[1])
+    before = scalars[FIRST + CONSTANT]
+    low, high = scalars[FLOOR], scalars[CEILING]
+    if second_order and sample.t == 0:
+        used = x[:0] if not features else x
+        origin = 0.0 if features else V[THETA, 0, 0]
+        bank_start.begin(scalars[FIRST + EACH :], model, used.size, V[THETA, 0], origin, constant)
     if V.shape[1] == 1:
         loss = single.learn(
             V,
@@ -80,8 +90,34 @@ def step(own: Vector, V: Vector, scalars: Vector, sample: Sample, slope: Slope) 
         loss = several.learn(
             V, scalars, sample, slope, centre, inverse, u, aim, intercept, weight, constant
         )
+    if second_order:
+        d = x.size if features else 0
+        slope.s[0] = bank.learn(
+            scalars[FIRST + EACH :],
+            model,
+            slope.p,
+            sample.t,
+            x[:d],
+            sample.y,
+            centre[:d],
+            spread[:d],
+            slope.s[0],
+            before if sample.t > 0 else slope.s[0],
+            low,
+            high,
+            models.least(model, sample.y, slope.p),
+            slope.room[2 * x.size :],
+        )
+        slope.other[0] = loss
+        loss = filters.loss(model, slope.s[0], sample.y, slope.p)
     _look_around(scalars, sample, model)
     return loss
+
+
+@part
+def watched(scalars: Vector, slope: Slope, loss: float) -> float:
+    """The loss of the first-order learners: a bank gets over a jump too soon for drift to show."""
+    return float(slope.other[0]) if has_bank(scalars, slope.s.size) else loss
 
 
 @part
@@ -91,8 +127,24 @@ def settle(model: int, V: Vector, scalars: Vector) -> None:
         scalars[LOG_ETA] = math.log(scalars[ETA])
     for k in range(V.shape[1]):
         mix(V, scalars, k)
+    second_order = has_bank(scalars, V.shape[1])
     if not FEATURES[model]:  # x is 1: the constant is a part of Î¸
         V[THETA, 0, 0] += scalars[FIRST + OF_ALL]
+        if second_order:
+            V[THETA, 0, 0] = bank.score_without_features(
+                scalars[FIRST + EACH :],
+                V[THETA, 0, 0],
+                scalars[FIRST + CONSTANT],
+                scalars[FLOOR],
+                scalars[CEILING],
+            )
+    elif second_order:
+        scalars[FIRST + OF_ALL] = bank.mix(
+            scalars[FIRST + EACH :],
+            V[THETA, 0],
+            scalars[FIRST + OF_ALL],
+            scalars[FIRST + CONSTANT],
+        )
 
 
 @kernel(NOTHING(INT, CUBE, VECTOR), long=False)

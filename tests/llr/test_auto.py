@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.auto_reference import LINEAR, LOGISTIC, Auto, Says
+from support.bank_reference import Bank
 
 import llr
 from llr.models import MODELS
@@ -42,7 +43,7 @@ def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) ->
         if model == "linear"
         else 1.0 * (rng.random(400) < 1 / (1 + np.exp(-s)))
     )
-    learner, plain = auto(model, dim=4), Auto(says, 4)
+    learner, plain = auto(model, dim=4, second_order=False), Auto(says, 4)
     found = predicted(learner, X, y)
     scores = [plain.learn(x, label) for x, label in zip(X, y, strict=True)]
     expected: list[float] = (
@@ -53,6 +54,32 @@ def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) ->
     assert learner.eta == pytest.approx(plain.eta, rel=1e-8)
     assert learner.loss.total == pytest.approx(plain.total, rel=1e-10)
     assert plain.count < 300  # the mean did start over
+
+
+@pytest.mark.parametrize(("model", "says"), [("linear", LINEAR), ("logistic", LOGISTIC)])
+def test_the_bank_agrees_with_its_plain_restatement(model: str, says: Says) -> None:
+    X, s, rng = rows(700, 4, 3)
+    s[350:] *= -2.0  # a jump, for the sentinel
+    y = (
+        s + rng.normal(size=700)
+        if model == "linear"
+        else 1.0 * (rng.random(700) < 1 / (1 + np.exp(-s)))
+    )
+    learner, first, plain = auto(model, dim=4), Auto(says, 4), Bank(says, 4)
+    found, scores = predicted(learner, X, y), []
+    for t, (x, label) in enumerate(zip(X, y, strict=True)):
+        constant = first.constant
+        bounds = says.reach(t, first.low, first.high) if t else (-math.inf, math.inf)
+        alone = first.learn(x, label)
+        given = (alone, constant if t else alone, bounds, first.centre, first.spread)
+        scores.append(plain.learn(x, label, *given))
+    expected = scores if model == "linear" else [1 / (1 + math.exp(-one)) for one in scores]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert plain.alarms > 0
+    together = auto(model, dim=4)
+    for x, label in zip(X, y, strict=True):
+        together.learn(x, label)
+    assert together.pack() == learner.pack()
 
 
 @pytest.mark.parametrize("model", FEATURES)
@@ -234,3 +261,16 @@ def test_it_says_when_eta_is_held_at_the_end_of_its_window() -> None:
     learner.learn(np.arange(300.0))  # never where it was: the longer a step the better
     assert learner.eta_status.state == "pinned"
     assert "largest" in learner.eta_status.advice
+
+
+def test_a_state_from_before_the_bank_goes_on_at_first_order() -> None:
+    X, s, _ = rows(200, 3, 12)
+    plain, whole = auto("linear", dim=3, second_order=False), auto("linear", dim=3)
+    plain.learn(X[:100], s[:100])
+    packed = plain.to_plain()
+    del packed["config"]["options"]["second_order"]
+    older = llr.Learner.from_plain(packed)
+    assert older.config == whole.config
+    assert (
+        predicted(older, X[100:], s[100:]).tolist() == predicted(plain, X[100:], s[100:]).tolist()
+    )

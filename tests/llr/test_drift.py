@@ -106,7 +106,8 @@ def test_what_is_no_state_is_refused(plain: object) -> None:
 def test_the_excess_is_the_loss_beyond_the_least_there_could_be(model: str) -> None:
     random = np.random.default_rng(3)
     X, y = random.normal(size=(40, 2)), 1.0 * random.poisson(2.0, size=40)
-    learner, one_by_one, losses = llr.Learner(model), llr.Learner(model), []
+    losses: list[float] = []
+    learner, one_by_one = (llr.Learner(model, second_order=False) for _ in range(2))
     outcome = learner.learn(X, y, excess=True)
     for x, label in zip(X, y, strict=True):
         score = one_by_one.predict(x)
@@ -117,4 +118,7 @@ def test_the_excess_is_the_loss_beyond_the_least_there_could_be(model: str) -> N
     assert outcome.excess is not None
     assert outcome.excess == pytest.approx(losses, abs=1e-9)
     assert outcome.excess.min() >= 0.0
+    whole = llr.Learner(model).learn(X, y, excess=True)
+    assert whole.excess is not None
+    assert whole.excess.tolist() == outcome.excess.tolist()  # that of its first-order learners
     assert learner.learn(X, y).excess is None

@@ -3,15 +3,12 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from llr_service.restore import main
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.sqlite.connection import Cursor, connect
 from llr_service.stores.store import AppendSamples, StoreError
 from support.sqlite import tampered
 from support.stores_contract import created, known
@@ -58,54 +55,6 @@ def test_a_killed_store_opens_with_its_own_log(copy: Path, tmp_path: Path) -> No
     for _ in range(3):
         with closing(SQLite(tmp_path / "killed.db")) as store:
             assert known(store, "a").t == 2
-
-
-class Photographed:
-    """A connection that keeps what a crash at each step of an opening may leave."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.db = path, connect(path)
-        self.left: list[dict[str, bytes]] = []
-
-    def files(self) -> dict[str, bytes]:
-        parts = [self.path.with_name(self.path.name + end) for end in ("", "-wal", "-acked")]
-        return {part.name: part.read_bytes() for part in parts if part.exists()}
-
-    @property
-    def in_transaction(self) -> bool:
-        return self.db.in_transaction
-
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Cursor:
-        before = self.files()
-        cursor = self.db.execute(sql, values)
-        if sql.startswith("PRAGMA"):
-            after = self.files()
-            torn = before | {self.path.name: after[self.path.name]}  # its log is not yet cut
-            self.left += [before, torn, after]
-        return cursor
-
-    def close(self) -> None:
-        self.db.close()
-
-
-def test_a_crash_at_any_step_of_an_opening_is_got_over(copy: Path, tmp_path: Path) -> None:
-    crashed, made = [content(tmp_path)], list[Photographed]()
-
-    def photographed(path: Path) -> Photographed:
-        made.append(Photographed(path))
-        return made[-1]
-
-    for number in range(2):
-        for at, files in enumerate(crashed):
-            folder = tmp_path / f"{number}-{at}"
-            folder.mkdir()
-            for name in ("killed.db", "killed.db-wal", "killed.db-acked"):
-                if name in files:
-                    (folder / name).write_bytes(files[name])
-            with closing(SQLite(folder / "killed.db", photographed)) as store:
-                assert known(store, "a").t == 2
-        crashed = [left for one in made for left in one.left]
-    assert len(crashed) > 20
 
 
 def test_leftovers_of_another_store_are_refused_unless_they_are_set_aside(

@@ -83,8 +83,10 @@ class Auto:
         raw = np.append(raw, self.constant)
         scores = raw.copy()
         if t > 0:
-            bounded = np.clip(raw[:3], *says.reach(t, self.low, self.high))
-            scores[:3] += (bounded - raw[:3]) / (1 + math.exp(-self.merit))
+            low, high = says.reach(t, self.low, self.high)
+            bounded, most = np.clip(raw[:3], low, high), 10 * (high - low)
+            leak = np.clip(raw[:3] - bounded, -most, most)
+            scores[:3] = bounded + leak / (1 + math.exp(self.merit))
         shares = np.exp(self.votes) / np.exp(self.votes).sum()
         s, s_raw = shares @ scores, shares @ raw
         self.total += says.loss(s, y)

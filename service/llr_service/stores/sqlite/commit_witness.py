@@ -21,7 +21,7 @@ from llr_service.stores.sqlite.connection import DAMAGE, ERRORS, Connection, cod
 from llr_service.stores.store import StoreError
 
 RECORD = Struct("<qI")
-GENERATIONS = Struct("<III")
+GENERATION = Struct("<II")
 HEADER = slice(68, 72)
 """Where a file has its `application_id`, which holds the generation."""
 COUNT = "REPLACE INTO groups (one, written, crc) VALUES (1, ?, ?)"
@@ -51,20 +51,20 @@ class CommitWitness:
             with suppress(OSError):
                 os.pwrite(self._descriptor, RECORD.pack(groups, commit_count_crc(groups)), 0)
 
-    def generations(self) -> tuple[int, ...]:
-        """The generations its database may have, none if the file does not say."""
+    def generation(self) -> int | None:
+        """The generation of the database whose commits were noted, None if the file has none."""
         if self._descriptor is not None:
             with suppress(OSError, NotPacked):
-                found = os.pread(self._descriptor, GENERATIONS.size, RECORD.size)
-                was, now, crc = GENERATIONS.unpack(found)
-                return (was, now) if crc == commit_count_crc(was ^ now << 31) else ()
-        return ()
+                found = os.pread(self._descriptor, GENERATION.size, RECORD.size)
+                number, crc = GENERATION.unpack(found)
+                return number if crc == commit_count_crc(number) else None
+        return None
 
-    def adopt(self, was: int, now: int) -> None:
-        """Note the generation before and after an opening, synced."""
+    def adopt(self, generation: int) -> None:
+        """Note the generation, synced: a log has it before it has its first frame."""
         if self._descriptor is not None:
             with suppress(OSError):
-                record = GENERATIONS.pack(was, now, commit_count_crc(was ^ now << 31))
+                record = GENERATION.pack(generation, commit_count_crc(generation))
                 os.pwrite(self._descriptor, record, RECORD.size)
                 os.fsync(self._descriptor)
 
@@ -84,11 +84,11 @@ def refuse_foreign_log(database: Path) -> None:
     if not (log.exists() and log.stat().st_size and database.exists()):
         return
     witness = CommitWitness(database)
-    expected = witness.generations()
+    expected = witness.generation()
     witness.close()
     with database.open("rb") as file:
         found = int.from_bytes(file.read(HEADER.stop)[HEADER])
-    if expected and found not in expected:
+    if expected is not None and expected != found:
         raise StoreError(
             f"{database} is not the file that {log.name} and {witness.path.name} belong to."
             " Nothing was changed. Put a copy in its place with `llr restore COPY --store URL`"
@@ -96,23 +96,11 @@ def refuse_foreign_log(database: Path) -> None:
 
 
 def start_generation(db: Connection, witness: CommitWitness) -> None:
-    """Give the database and its witness a new number, and empty the log.
-
-    A crash may come between any two steps: the witness names both numbers until the file, not only
-    its log, has the new one.
-    """
-    checkpoint(db)
-    [(was,)] = db.execute("PRAGMA application_id").fetchall()
-    was, now = was & 0x7FFFFFFF, randbits(31) or 1
-    witness.adopt(was, now)
-    db.execute(f"PRAGMA application_id = {now}").fetchall()
-    checkpoint(db)
-    witness.adopt(now, now)
-
-
-def checkpoint(db: Connection) -> None:
-    """Move the log into the file."""
+    """Give the database and its witness a new number, and empty the log."""
+    generation = randbits(31) or 1
+    db.execute(f"PRAGMA application_id = {generation}").fetchall()
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    witness.adopt(generation)
 
 
 def clear_generation(copy: Path) -> None:
