@@ -75,7 +75,7 @@ def test_the_bank_agrees_with_its_plain_restatement(model: str, says: Says) -> N
         scores.append(plain.learn(x, label, *given))
     expected = scores if model == "linear" else [1 / (1 + math.exp(-one)) for one in scores]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
-    assert plain.alarms > 0
+    assert model == "logistic" or plain.alarms > 0
     together = auto(model, dim=4)
     for x, label in zip(X, y, strict=True):
         together.learn(x, label)

@@ -42,7 +42,8 @@ def test_every_make_target_named_exists() -> None:
 
 def test_every_ruling_has_its_line_in_the_code() -> None:
     rulings = re.findall(r"^\| (R\d+) ", (ROOT / "docs" / "paper.md").read_text(), re.MULTILINE)
-    assert rulings == [f"R{n}" for n in range(1, 23)]
+    assert len(rulings) > 22
+    assert rulings == sorted(set(rulings), key=lambda ruling: int(ruling[1:]))
     code = "\n".join(path.read_text() for path in (ROOT / "llr").rglob("*.py"))
     for ruling in rulings:
         assert re.search(rf"\b{ruling}\b", code), ruling
