@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support.root import ROOT
+from support.simulation.mutants import MUTANTS, Mutant, found
 from support.simulation.plans import simulate
 from support.simulation.rules import broken
 
@@ -21,8 +22,8 @@ for seed in (3, 4, 5):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_seed_keeps_every_rule(part: int) -> None:
-    found = {seed: simulate(seed)[1] for seed in range(part, SEEDS, PARTS)}
-    assert {seed: faults for seed, faults in found.items() if faults} == {}
+    runs = {seed: simulate(seed)[1] for seed in range(part, SEEDS, PARTS)}
+    assert {seed: faults for seed, faults in runs.items() if faults} == {}
 
 
 def test_a_seed_reproduces_a_run_to_the_byte_in_any_process() -> None:
@@ -35,6 +36,11 @@ def test_a_seed_reproduces_a_run_to_the_byte_in_any_process() -> None:
     first = recorded("1")
     assert len(first.splitlines()) == 3
     assert first == recorded("2")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.name)
+def test_a_fault_that_is_put_in_is_found(mutant: Mutant) -> None:
+    assert found(mutant, most=500)[0]
 
 
 def test_a_history_that_lost_an_acknowledged_sample_is_noticed() -> None:

@@ -89,11 +89,18 @@ class Client:
     """
 
     def __init__(
-        self, number: int, lot: random.Random, numbers: Numbers, history: History, left: int
+        self,
+        number: int,
+        lot: random.Random,
+        numbers: Numbers,
+        history: History,
+        left: int,
+        names: tuple[str, ...] = NAMES,
     ) -> None:
         self.producer, self.left = f"p{number}", left
         self.lot, self.numbers, self.history = lot, numbers, history
-        self.first = [*NAMES] if number == 0 else []
+        self.names = names
+        self.first = [*names] if number == 0 else []
         self.places = dict[str, Place]()
         self.ids = dict[str, list[int]]()
         self.shadows = dict[str, list[str]]()
@@ -111,7 +118,7 @@ class Client:
         if self.first:
             return create(self, self.first.pop())
         kind = self.lot.choices([*operations], [*operations.values()])[0]
-        name = self.lot.choice(NAMES if self.lot.random() < 0.92 else COPIES)
+        name = self.lot.choice(self.names if self.lot.random() < 0.92 else COPIES)
         return OPERATIONS[kind](self, name)
 
     def send(self, recipe: Recipe, step: int, now: float) -> Request:

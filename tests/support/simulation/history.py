@@ -37,6 +37,7 @@ class Call:
         events: the states that were told one after the other.
         at: the time at which it was sent and that at which it was over.
         durable: the highest t of the session's name that was stored when it was answered.
+        durable_next: the highest number of the producer it is about that was stored then.
         final: 0 while clients are at work, then the number of the look at what is left.
     """
 
@@ -53,6 +54,7 @@ class Call:
     events: list[Any] = field(default_factory=list)
     at: list[float] = field(default_factory=list)
     durable: int = 0
+    durable_next: int = 0
     final: int = 0
 
     @property

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from llr_service.problems import Problem
 from llr_service.sessions.actor import Session
 from llr_service.sessions.batch import Fresh
 from llr_service.sessions.committer import Committer
 from llr_service.sessions.hub import Hub
 from llr_service.sessions.journal import Journal
 from llr_service.sessions.producers import new_of
-from llr_service.sessions.waiting import Moved, told
+from llr_service.sessions.waiting import told
 from llr_service.stores.sqlite.database import SETTINGS
 from llr_service.stores.store import Conflict, DeleteSession, Written
 from llr_service.stores.validation import find_conflict
@@ -134,19 +133,9 @@ def _tells_first(self: Committer, done: Any) -> None:
     self._waiting = waiting + self._waiting
 
 
-async def _delete_waiting(self: Hub, name: str, *_: Any) -> None:
-    session = await self._there(name)
-    await told(self.storage.committer.commit(DeleteSession(session.id)).wait())
-    self._drop(session)
-
-
 async def _delete_kept(self: Hub, name: str, *_: Any) -> None:
     session = await self._there(name)
     await told(self.storage.committer.commit(DeleteSession(session.id)).wait())
-
-
-async def _anyone(hub: Hub, session: Session) -> Session:
-    return await hub.get(session.name)
 
 
 def _loses_ids(self: Hub, name: str, stored: Any, team: Any) -> Session:
@@ -155,14 +144,6 @@ def _loses_ids(self: Hub, name: str, stored: Any, team: Any) -> Session:
 
 def _loses_producers(self: Hub, name: str, stored: Any, team: Any) -> Session:
     return _make(self, name, replace(stored, producers={}), team)
-
-
-def _all_refused(outcome: Any) -> None:
-    """Every failure is told as one after which nothing is stored."""
-    if isinstance(outcome, Conflict):
-        raise Moved
-    if isinstance(outcome, Exception):
-        raise Problem("disk-full", "nothing was stored")
 
 
 def _stale_team(self: Journal, team: Any) -> Any:
@@ -180,11 +161,9 @@ def _unsynced(stack: ExitStack) -> None:
     stack.enter_context(patch("llr_service.stores.sqlite.database.SETTINGS", tuple(settings)))
 
 
-DURABLE = [("sessions.actor", "durable", _at_once), ("sessions.late", "durable", _at_once)]
 CONFLICT = "find_conflict"
 MUTANTS = (
-    Mutant("samples are acknowledged before they are stored", _set(DURABLE[0])),
-    Mutant("x is acknowledged before it is stored", _set(DURABLE[1])),
+    Mutant("x is acknowledged before it is stored", _set(("sessions.late", "durable", _at_once))),
     Mutant(
         "a promotion is acknowledged before it is stored",
         _set(("sessions.reshaping", "durable", _at_once)),
@@ -196,8 +175,6 @@ MUTANTS = (
         "no change checks its version, copies stay after a failure",
         _set(("stores.memory", CONFLICT, _any_version), (Session, "_committed", _keep_copy)),
     ),
-    Mutant("changes check t and no version", _set(("stores.memory", CONFLICT, _any_version))),
-    Mutant("the same on SQLite", _set(("stores.plan", CONFLICT, _any_version)), "sqlite"),
     Mutant(
         "a copy stays in memory after a failed commit", _set((Session, "_committed", _keep_copy))
     ),
@@ -212,16 +189,7 @@ MUTANTS = (
     Mutant("the outcomes of a group are swapped", _set((Committer, "_write", _swapped))),
     Mutant("a conflict counts as stored", _set((Committer, "_write", _written_anyway))),
     Mutant("a queue is not taken up again", _set((Committer, "_finish", _tells_first))),
-    Mutant("a deletion in doubt leaves a copy in memory", _set((Hub, "delete", _delete_waiting))),
     Mutant("a deletion leaves a copy in memory", _set((Hub, "delete", _delete_kept))),
-    Mutant(
-        "a name resolved again may be another session",
-        _set(("sessions.course", "again", _anyone), ("sessions.present", "again", _anyone)),
-    ),
-    Mutant(
-        "a failure in doubt is told as nothing stored",
-        _set(("sessions.waiting", "check_stored", _all_refused)),
-    ),
     Mutant(
         "numbers are told that are not stored", _set(("routes.sessions", "settled", _unsettled))
     ),

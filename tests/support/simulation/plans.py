@@ -2,6 +2,7 @@
 
 import random
 
+from .clients import NAMES
 from .recorder import Faults
 from .rules import broken
 from .world import Plan, World, run
@@ -43,6 +44,8 @@ def plan_of(seed: int, engine: str = "") -> Plan:
         "jump": lot.choice((0.0, 0.01, 0.05)),
         "disk": lot.choice((0.0, 0.005, 0.02)),
     }
+    if lot.random() < 0.4:
+        return _crowded(seed, engine, lot)
     return Plan(
         engine or ("sqlite" if seed % 3 == 0 else "memory"),
         operations,
@@ -52,6 +55,24 @@ def plan_of(seed: int, engine: str = "") -> Plan:
         requests=lot.choice((6, 10, 14)),
         store=lot.choice((0.1, 0.5, 2.0)),
         cap=lot.choice((2**20, 2**20, 3000)),
+    )
+
+
+def _crowded(seed: int, engine: str, lot: random.Random) -> Plan:
+    """Many clients of one session that lose their patience, and a store that is slow and fails."""
+    operations = {name: OPERATIONS[name] for name in ("learn", "predict", "label", "get")}
+    operations |= {"add": 1.5, "promote": 1.5, "create": 0.5, "delete": lot.choice((0.0, 0.5))}
+    faults = Faults(before=0.2, after=lot.choice((0.0, 0.1)), full=lot.choice((0.0, 0.1)))
+    chances = {"cut": lot.choice((0.05, 0.15)), "cancel": 0.0, "jump": 0.0}
+    return Plan(
+        engine or ("sqlite" if seed % 3 == 0 else "memory"),
+        operations,
+        faults,
+        chances,
+        clients=lot.choice((3, 5)),
+        requests=12,
+        store=lot.choice((0.2, 0.6)),
+        names=NAMES[:1],
     )
 
 

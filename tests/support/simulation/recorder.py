@@ -42,6 +42,7 @@ class Line:
         config: its config as stored.
         base: its t when it was created.
         producers: for each producer, the number of its next sample when it was created.
+        next: for each producer, the number of its next sample, as far as is known.
         samples: (number, label) of each sample since; None where the log does not tell.
         doubt: how many samples may have been stored by writes that failed.
         deleted: whether its deletion was stored.
@@ -52,6 +53,7 @@ class Line:
     config: bytes
     base: int
     producers: dict[str, int]
+    next: dict[str, int] = field(default_factory=dict)
     samples: list[tuple[int, float] | None] = field(default_factory=list)
     doubt: int = 0
     deleted: bool = False
@@ -188,7 +190,8 @@ class Truth:
         self._extend(line, found)
 
     def _create(self, session: int, change: CreateSession) -> Line:
-        line = Line(session, change.name, change.config, change.t, dict(change.producers))
+        known = dict(change.producers)
+        line = Line(session, change.name, change.config, change.t, known, dict(known))
         self.lines[session] = line
         return line
 
@@ -203,6 +206,8 @@ class Truth:
         if change.t != line.t:
             self.faults.append(f"{line.name}: at {line.t}, stored what was learnt at {change.t}")
         line.samples += numbers(change.blob, change.n)
+        if change.producer is not None:
+            line.next[change.producer[0]] = change.producer[1]
 
     def _extend(self, line: Line, found: StoredSession) -> None:
         """Samples of a write that failed are there, too."""
@@ -212,7 +217,7 @@ class Truth:
                 told = numbers(entry.blob, entry.n)
                 missing |= {entry.t + i: one for i, one in enumerate(told)}
             line.samples += [missing.get(at) for at in range(line.t, found.t)]
-        line.doubt = 0
+        line.doubt, line.next = 0, dict(found.producers)
 
 
 def numbers(blob: bytes | None, n: int) -> list[tuple[int, float] | None]:

@@ -164,6 +164,8 @@ def _stays(before: Call, calls: list[Call], looks: list[Call]) -> Iterator[str]:
 def nothing_is_told_early(calls: list[Call]) -> Iterator[str]:
     """Nothing is told that is not durable."""
     for call in calls:
+        if call.ok and call.answer.get("next_seq", 0) > call.durable_next:
+            yield f"{call.about} was told {call.answer['next_seq']}, {call.durable_next} is stored"
         for told in call.told():
             if told.t > call.durable:
                 yield f"{call.kind} told t = {told.t}, and {call.durable} were stored"

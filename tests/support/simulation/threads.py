@@ -31,6 +31,11 @@ class SimulatedThread:
         """Whether there is a step to take."""
         return not self._ended and (self._done is not None or not self._committer._batches.empty())
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is queued, worked on or to be heard."""
+        return self._ended or not (self.ready or self._committer._busy)
+
     def step(self) -> None:
         """Let the loop hear of a batch, or work on one and then on what was deferred."""
         committer = self._committer

@@ -58,6 +58,7 @@ class Plan:
         clients: how many there are.
         requests: of each client.
         store: how often the store moves, beside one client.
+        names: the sessions that are asked for most.
         cap: bytes of sessions that may be in memory.
     """
 
@@ -69,6 +70,7 @@ class Plan:
     requests: int = 9
     store: float = 1.0
     cap: int = 2**20
+    names: tuple[str, ...] = NAMES
 
 
 @dataclass
@@ -87,7 +89,8 @@ class World:
         self.lot = random.Random(self.seed)
         numbers, plan = Numbers(), self.plan
         self.clients = [
-            Client(i, self.lot, numbers, self.history, plan.requests) for i in range(plan.clients)
+            Client(i, self.lot, numbers, self.history, plan.requests, plan.names)
+            for i in range(plan.clients)
         ]
         self.judge = Client(-1, self.lot, numbers, self.history, 0)
         self.loop = SimulatedLoop(self._outside, START)
@@ -222,6 +225,7 @@ class World:
         assert request is not None
         self._left.append(request)  # its client has gone, and it may still be served
         lines = [one for one in self.truth.lines.values() if one.name == call.name]
+        call.durable_next = max((one.next.get(call.about, 0) for one in lines), default=0)
         client.heard(self._step, self.loop.now, max((one.t for one in lines), default=0))
 
     def _cancel(self, client: Client) -> None:
@@ -233,6 +237,8 @@ class World:
         return (
             idle
             and all(one.over for one in self._left)
+            and all(one.idle for one in SimulatedThread.started)
+            and not self.loop.jobs
             and self.judge.request is None
             and not self._looks
             and not self._over
