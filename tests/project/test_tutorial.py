@@ -19,7 +19,8 @@ def carried_out(folder: Path) -> Iterator[tuple[Exchange, str]]:
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    here = {"LLR_PORT": port, "LLR_URL": f"http://127.0.0.1:{port}", "XDG_DATA_HOME": str(folder)}
+    here = {"LLR_PORT": port, "LLR_URL": f"http://127.0.0.1:{port}"}
+    here["XDG_DATA_HOME"] = str(folder / "data")  # a folder llr here would hide the library's
     with shell(folder, 600, **here) as typed:
         for exchange in exchanges(PAGE.replace("8080", port)):
             yield exchange, typed.run(exchange)

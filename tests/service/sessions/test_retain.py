@@ -22,6 +22,8 @@ from support.stores_contract import known, retained
 import llr
 
 A = "/v1/sessions/a"
+SMALL = {"model": "linear", "retain": True, "options": {"second_order": False}}
+"""A config whose state is soon smaller than its samples, so that there are snapshots."""
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(4000, 3))
 Y = X @ [1.0, -2.0, 0.5]
@@ -40,7 +42,7 @@ def test_all_samples_stay_whatever_the_snapshots(settings: Settings) -> None:
     ends = [1, 2, 40, 41, 1500, 3900, 4000]
     for life in range(2):
         with TestClient(App(settings)) as client:
-            client.put(A, json={"model": "linear", "retain": True})
+            client.put(A, json=SMALL)
             for start, end in list(zip([0, *ends], ends, strict=False))[4 * life : 4 + 3 * life]:
                 learn(client, start, end)
             kept = state(client)["retained"]
@@ -69,11 +71,11 @@ def test_a_session_that_keeps_its_samples_learns_as_any_other(client: TestClient
 def test_at_the_bound_it_learns_on_and_says_that_it_stopped_keeping(settings: Settings) -> None:
     few = settings.model_copy(update={"max_retained": 2000})
     with TestClient(App(few)) as client:
-        client.put(A, json={"model": "linear", "retain": True})
-        for end in range(40, 4000, 40):
+        client.put(A, json=SMALL)
+        for end in [*range(40, 4000, 40)] * 3:  # until a snapshot replaces the log
             learn(client, end - 40, end)
         kept = {"samples": 40, "bytes": 40 * 32 + 8, "complete": False}
-        assert (state(client)["retained"], state(client)["t"]) == (kept, 3960)
+        assert (state(client)["retained"], state(client)["t"]) == (kept, 3 * 3960)
     with TestClient(App(settings)) as client:
         assert state(client)["retained"] == kept, "what is missing does not come back"
         learn(client, 3960, 4000)
