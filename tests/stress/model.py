@@ -52,6 +52,10 @@ class Modelled:
         """The number of a producer's next sample."""
         return self._next.get(producer, 0)
 
+    def is_new(self, batch: Batch) -> bool:
+        """Whether a batch has samples to be learnt, without a gap before them."""
+        return batch.seq <= self.next(batch.producer) < batch.seq + batch.n
+
     def open(self) -> None:
         """Start, on the same file."""
         self._app = App(Settings(store=self._store, memory_cap=2**20, docs=False))
