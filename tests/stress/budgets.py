@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET, socket
@@ -43,12 +43,12 @@ def probed(server: Server, delays: list[float]) -> Iterator[None]:
     done = Event()
 
     def probe() -> None:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
-        while not done.wait(0.002):
-            began = time.perf_counter()
-            connection.request("GET", "/livez", headers={"host": "here"})
-            connection.getresponse().read()
-            delays.append(time.perf_counter() - began)
+        with closing(HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+            while not done.wait(0.002):
+                began = time.perf_counter()
+                connection.request("GET", "/livez", headers={"host": "here"})
+                connection.getresponse().read()
+                delays.append(time.perf_counter() - began)
 
     looking = Thread(target=probe)
     looking.start()
