@@ -12,6 +12,8 @@ from llr.layout import TAU
 from llr.memory import LEAST
 from llr.streams import STREAMS
 
+pytestmark = pytest.mark.slow
+
 ETAS = [1e-5, 1e-4, 1e-3, 1e-2]
 
 
