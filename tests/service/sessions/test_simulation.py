@@ -10,12 +10,12 @@ from support.simulation.mutants import MUTANTS, Mutant, found
 from support.simulation.plans import simulate
 from support.simulation.rules import broken
 
+pytestmark = pytest.mark.slow
+
 SEEDS, PARTS = 300, 6
 RECORD = """
 import hashlib
 from support.simulation.plans import simulate
-
-pytestmark = pytest.mark.slow
 for seed in (3, 4, 5):
     world, _ = simulate(seed)
     print(hashlib.sha256(world.history.record()).hexdigest())
