@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from llr import exact, streams
 from llr.algorithms import ALGORITHMS, Algorithm
-from llr.compiled import prepare
+from llr.base import Loss, Outcome, Regret, Status
 from llr.config import Config
 from llr.drift import Drift
 from llr.errors import (
@@ -26,13 +26,14 @@ from llr.errors import (
     StateError,
 )
 from llr.eta_status import EtaStatus
-from llr.face import Loss, Regret
 from llr.gen import GenSG
 from llr.history import History
+from llr.intervals import Interval
+from llr.kernels.jit import prepare
 from llr.learner import Learner
+from llr.metrics import Measure, Metrics
 from llr.models import MODELS, Model
 from llr.named import NamedConfig, NamedLearner, NamedRows
-from llr.outcome import Outcome, Status
 
 __version__ = version("llr")
 
@@ -50,9 +51,12 @@ __all__ = [
     "FeatureError",
     "GenSG",
     "History",
+    "Interval",
     "LLRError",
     "Learner",
     "Loss",
+    "Measure",
+    "Metrics",
     "Model",
     "NamedConfig",
     "NamedLearner",

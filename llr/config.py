@@ -1,4 +1,4 @@
-"""What a learner is made of, checked once, before anything is learnt."""
+"""The settings of a learner, checked before anything is learnt, and the catalog of choices."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from llr.algorithms import ALGORITHMS, Algorithm
+from llr.classes import checked
 from llr.errors import ConfigError
 from llr.models import MODELS, Comparator, Model
 from llr.parameter import MOST, Parameter, is_real, is_whole
@@ -27,6 +28,7 @@ class Config:
         theta0: where θ starts; None for zero, one number for all, or one per coordinate.
         regret: "exact" to compare with the best parameter, "off" not to.
         options: settings of the model and the algorithm, by name.
+        classes: the names of the classes, of a model that has some; None for their indexes.
 
     >>> Config("quantile", dim=3, options={"level": 0.9}).model_number
     0.9
@@ -42,6 +44,7 @@ class Config:
     theta0: float | list[Any] | None = None
     regret: str = "off"
     options: dict[str, Any] = field(default_factory=dict)
+    classes: list[str] | None = None
 
     def __post_init__(self) -> None:
         _one_of("model", self.model, MODELS)
@@ -52,6 +55,7 @@ class Config:
             raise ConfigError("algorithm", reason)
         if not is_real(self.eta0) or self.eta0 <= 0.0:
             raise ConfigError("eta0", "must be a finite number above 0")
+        self._name_classes()
         self._check_options()
         self._make_plain()
         if not self.of_model.features:
@@ -97,10 +101,24 @@ class Config:
         """What regret is computed against; None if it is off or the model has none (R18)."""
         return self.of_model.comparator if self.regret == "exact" else None
 
+    def compared(self, dim: int) -> int:
+        """How many numbers the statistics of the comparator take; R23: with the same intercept."""
+        comparator = self.comparator
+        if comparator is None:
+            return 0
+        wider = comparator.size_with_intercept
+        if wider is not None and self.of_algorithm.has_intercept(self.options):
+            return wider(dim)
+        return comparator.size(dim)
+
     def start(self, dim: int) -> Vector:
         """θ_0 as scores × features."""
         if not is_whole(dim, 1) or self.scores * dim > MOST:
             raise ConfigError("dim", f"must be a whole number from 1 to {MOST // self.scores}")
+        limit = self.of_algorithm.most
+        if limit is not None and dim > limit(self.scores):
+            reason = f"is {dim}: {self.algorithm} has at most {limit(self.scores)} features here"
+            raise ConfigError("dim", f"{reason}, a covariance has d² numbers")
         theta = np.zeros((self.scores, dim))
         if self.theta0 is not None:
             given = np.array(self.theta0, np.float64)
@@ -123,6 +141,17 @@ class Config:
         if given.dtype.kind not in "iuf" or not np.isfinite(given).all():
             raise ConfigError("theta0", "must be finite numbers")
         object.__setattr__(self, "theta0", given.astype(np.float64).tolist())
+
+    def _name_classes(self) -> None:
+        """Check the names of classes; there are as many classes as names."""
+        if self.classes is None:
+            return
+        names, options = checked(self.classes, self.of_model), self.options
+        object.__setattr__(self, "classes", names)
+        if self.of_model.classes and isinstance(options, dict):
+            if options.get("classes", len(names)) != len(names):
+                raise ConfigError("options.classes", f"there are {len(names)} names of classes")
+            object.__setattr__(self, "options", options | {"classes": len(names)})
 
     def _check_options(self) -> None:
         if not isinstance(self.options, dict):
@@ -151,3 +180,54 @@ def _shape(theta: Vector) -> str:
 def _one_of(field: str, value: object, known: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in known:
         raise ConfigError(field, f"must be one of {', '.join(known)}")
+
+
+def catalog() -> dict[str, list[dict[str, Any]]]:
+    """Models and algorithms with their options, each with a line of explanation.
+
+    >>> [model["name"] for model in catalog()["models"]][:3]
+    ['gaussian', 'bernoulli', 'linear']
+    """
+    return {
+        "models": [_describe_model(model) for model in MODELS.values()],
+        "algorithms": [_describe_algorithm(*item) for item in ALGORITHMS.items()],
+    }
+
+
+def _describe_model(model: Model) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "summary": model.summary,
+        "domain": model.domain,
+        "features": model.features,
+        "exact_regret": model.comparator is not None,
+        "options": _describe_options(model.parameters),
+    }
+
+
+def _describe_algorithm(name: str, algorithm: Algorithm) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": algorithm.summary,
+        "base": algorithm.base,
+        "rate": algorithm.rate,
+        "learns_step_size": algorithm.learns,
+        "needs_eta0": algorithm.uses_eta0,
+        "named_features": algorithm.sparse is not None,
+        "models": [model.name for model in MODELS.values() if algorithm.suits(model)],
+        "options": _describe_options(algorithm.parameters),
+    }
+
+
+def _describe_options(parameters: Iterable[Parameter]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "summary": one.summary,
+            "kind": one.kind,
+            "values": one.domain,
+            "default": one.default,
+            "needed": one.default is None,
+        }
+        for one in parameters
+    ]

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from llr.compiled import NOTHING, READ_VECTOR, VECTOR, kernel, part
 from llr.errors import StateError
+from llr.kernels.jit import NOTHING, READ_VECTOR, VECTOR, inline_jit, kernel
 from llr.types import Vector
 
 RARE = 1e5
@@ -126,7 +126,7 @@ class Drift:
         return drift
 
 
-@part
+@inline_jit
 def _rises(numbers: Vector, ratio: float) -> bool:
     """Bet on a rise; whether the stakes have become unlikely."""
     total = 0.0
@@ -137,7 +137,7 @@ def _rises(numbers: Vector, ratio: float) -> bool:
     return total >= RARE * len(SHARES)
 
 
-@part
+@inline_jit
 def _start_anew(numbers: Vector) -> None:
     numbers[AT + int(numbers[ALARMS]) % KEPT] = numbers[T]
     numbers[ALARMS] += 1.0
@@ -150,6 +150,8 @@ def _watch(numbers: Vector, excess: Vector) -> None:
     """Go through the excess of samples, in order."""
     for e in excess:
         numbers[T] += 1.0
+        if e < 0.0:  # a sample of weight 0
+            continue
         numbers[N] += 1.0
         n, m = numbers[N], numbers[MEAN]
         ratio = min(e / m, CAP) if m > 0.0 else 1.0

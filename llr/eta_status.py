@@ -23,14 +23,14 @@ travelling
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from llr.compiled import COUNTS, MATRIX, PAIR, REAL, kernel
+from llr.algorithms.algorithm import FLOOR
 from llr.config import Config
-from llr.layout import LOG_ETA, POINTS, STRIDE, T
-from llr.rates.rate import FLOOR
+from llr.kernels.jit import COUNTS, MATRIX, PAIR, REAL, kernel
+from llr.kernels.layout import LOG_ETA, POINTS, STRIDE, T
 from llr.types import Counts, Vector
 
 if TYPE_CHECKING:
-    from llr.face import Numbers
+    from llr.base import Numbers
 
 STRETCHES = 16
 EARLY = 4 * STRETCHES
@@ -58,18 +58,16 @@ def of(config: Config, state: "Numbers | None") -> EtaStatus:
     """What the step size of a learner with this config is doing."""
     algorithm = config.of_algorithm
     if not algorithm.learns:
-        return EtaStatus(
-            "fixed", "eta stays as given; an algorithm with a rate, as sg/ag, learns it"
-        )
+        return _fixed(config)
     t = 0 if state is None else state.t
-    start = math.log(config.eta0) if algorithm.starts else None
+    start = math.log(config.eta0) if algorithm.uses_eta0 else None
     if state is not None and start is not None and _is_lost(state.scalars.item(LOG_ETA), start):
         return _vanished(state.scalars.item(LOG_ETA) - start)
     if state is None or t < EARLY:
         return EtaStatus("starting", f"too early to say: ask again after {EARLY} samples")
     log_eta = state.scalars.item(LOG_ETA)
-    if algorithm.bounds is not None:
-        low, high = algorithm.bounds(state.scalars, t)
+    if algorithm.bounds is not None and state.steps:
+        low, high = algorithm.bounds(state.scalars, state.steps)
         if min(abs(log_eta - low), abs(log_eta - high)) <= HELD:
             return _pinned(log_eta - low <= HELD)
     net, squares = _changes(state.history, state.counts, log_eta)
@@ -97,6 +95,12 @@ def _changes(past: Vector, counts: Counts, log_eta: float) -> tuple[float, float
             squares += (now - before) * (now - before)
         before = now
     return net, squares
+
+
+def _fixed(config: Config) -> EtaStatus:
+    if not config.of_algorithm.uses_eta0:
+        return EtaStatus("fixed", f"{config.algorithm} has no step size: eta means nothing here")
+    return EtaStatus("fixed", "eta stays as given; an algorithm with a rate, as sg/ag, learns it")
 
 
 def _is_lost(log_eta: float, start: float) -> bool:

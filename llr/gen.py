@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from llr.outcome import Outcome, Status
+from llr.base import Outcome, Status
 from llr.types import Vector
 
 

@@ -23,7 +23,7 @@ class Parameter:
         high: for a real, what it must be below; for a whole number, the most.
         choices: the words of a choice; a kernel sees the position.
         example: a value to try it with; the default if left out.
-        everywhere: whether it has every coordinate move at every sample; not for named features.
+        dense_only: whether it has every coordinate move at every sample; not for named features.
 
     >>> Parameter("level", "which quantile", "real", 0.5, 0.0, 1.0).number({"level": 0.9})
     0.9
@@ -37,7 +37,7 @@ class Parameter:
     high: float = math.inf
     choices: tuple[str, ...] = ()
     example: Any = None
-    everywhere: bool = False
+    dense_only: bool = False
 
     def number(self, options: dict[str, Any]) -> float:
         """The value in `options`, checked, as a kernel sees it."""

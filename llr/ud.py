@@ -15,9 +15,9 @@ above its diagonal, one after the other, n(n − 1)/2 numbers.
 Reference: Bierman, *Factorization Methods for Discrete Sequential Estimation*, 1977, chapter V.
 """
 
-from llr.compiled import loop
+from llr.kernels.jit import simd_loop
+from llr.kernels.vectors import dot
 from llr.types import Vector
-from llr.vectors import dot
 
 
 def size(n: int) -> int:
@@ -25,7 +25,7 @@ def size(n: int) -> int:
     return n * (n - 1) // 2
 
 
-@loop
+@simd_loop
 def project(U: Vector, z: Vector, f: Vector) -> None:
     """f = Uᵀz."""
     column = 0
@@ -34,7 +34,7 @@ def project(U: Vector, z: Vector, f: Vector) -> None:
         column += j
 
 
-@loop
+@simd_loop
 def update(U: Vector, D: Vector, f: Vector, b: Vector, R: float) -> float:
     """Take in the sample with this f; fills b = Pz and returns R + zᵀPz."""
     alpha, column = R, 0
@@ -49,7 +49,7 @@ def update(U: Vector, D: Vector, f: Vector, b: Vector, R: float) -> float:
     return alpha
 
 
-@loop
+@simd_loop
 def _rotate(u: Vector, b: Vector, p: float, v: float) -> None:
     """One column of U: (u, b) ← (u + p b, b + v u)."""
     for i in range(u.size):

@@ -1,6 +1,6 @@
 """Three filters beside the first-order learners: second order where d is small.
 
-The three (`llr.auto.filters`) are used twice. For the first START samples, which are kept, they are
+The three (`llr.filters`) are used twice. For the first START samples, which are kept, they are
 three ridges: how much to trust early samples is not known yet, and the weights of the experts find
 out. Then the best of them is copied into all three, which from then on are
 
@@ -22,14 +22,13 @@ samples cost no more alarms than a thousand.
 
 import math
 
-from llr.auto import filters
+from llr import filters
 from llr.auto.bank_layout import (
     AGE,
     ALARM,
     ALARM_GROWTH,
     BACK,
     BEHIND,
-    CONSTANT,
     COUNTED,
     CUSUM,
     EARLY,
@@ -41,21 +40,26 @@ from llr.auto.bank_layout import (
     FIRST_ORDER,
     HANDED_ON,
     HEAD,
+    INTERCEPT_ONLY,
     KEEP,
     LOG_WEIGHTS,
     LONG,
     LOST,
+    PARTLY,
     PENDING,
     PRIOR,
     QUICK_NOISE,
     RECENT,
     RIDGE,
+    ROBUST,
     SENTINEL,
     SHORT,
     SLACK,
     SLOW_NOISE,
     START,
+    STARTING,
     SURPRISE,
+    UNKNOWN,
     USUAL,
     WEIGHTS,
     WON,
@@ -68,13 +72,13 @@ from llr.auto.bank_layout import (
     lateness,
 )
 from llr.auto.bank_start import admit, measure_error, refit, settle_ridge
-from llr.auto.experts import bounded, judge, mixed, moderated, odds, share_out
-from llr.auto.filters import BINARY, SQUARED, filter_at
-from llr.compiled import apart, part
+from llr.auto.experts import bounded, judge, mixed, moderated, odds, share_out, variance
+from llr.filters import BINARY, SQUARED, filter_at
+from llr.kernels.jit import inline_jit, jit
 from llr.types import Vector
 
 
-@apart
+@jit
 def learn(
     bank: Vector,
     model: int,
@@ -88,13 +92,16 @@ def learn(
     constant: float,
     low: float,
     high: float,
+    trust: float,
     least: float,
+    importance: float,
     room: Vector,
-) -> float:
-    """Predict and learn a sample; returns the score that all experts predict together.
+) -> tuple[float, float]:
+    """Predict and learn a sample; returns what all experts predict, and the label's variance.
 
     `mean` and `spread` are of the features with this sample, `first_order` and `constant` the
-    scores of those experts, `low` and `high` the bounds of a score.
+    scores of those experts, `low` and `high` the bounds of a score, `trust` that
+    of the first order in them, `importance` its weight.
     """
     d = x.size
     n = d + 1
@@ -112,88 +119,110 @@ def learn(
         s = _put(s, k, s_k)
         q = _put(q, k, q_k)
     raw = moderated(bank, s, q)
-    within = bounded(bank, raw, low, high)
+    within = bounded(bank, raw, low, high, trust)
     together = mixed(bank, within, constant, first_order)
-    leader = judge(bank, model, p, t, y, within, raw, constant, first_order, low, high, least)
+    spread_out = variance(bank, model, together, within, q, constant, first_order)
+    leader = judge(
+        bank, model, p, t, y, importance, within, raw, constant, first_order, low, high, least
+    )
     if t < START:
-        keep_sample(bank, t, d, x, y)
+        keep_sample(bank, t, d, x, y, importance)
+        if t + 1 >= UNKNOWN and not BINARY[model]:
+            bank[STARTING] = PARTLY
         if 2 * (t + 1) > START and not BINARY[model]:
-            excess = 2.0 * (filters.loss(model, within[leader], y, p) - least)
+            excess = 2.0 * importance * (filters.loss(model, within[leader], y, p) - least)
             bank[COUNTED] += 1.0
             bank[USUAL] += (excess - bank[USUAL]) / bank[COUNTED]
     if t < START and (beyond or t < EARLY or ((t + 1) & t) == 0):
         refit(bank, model, p, t + 1, d, mean, spread, room)
     else:
-        _learn_each(bank, model, p, t, d, y, s, q, f, b)
+        _learn_each(bank, model, p, t, d, y, importance, s, q, f, b)
     if t + 1 == START:
         leader = settle_ridge(bank, model, d, leader)
     elif t >= START:
         if ((t + 1) & t) == 0:
             _recentre(bank, d, mean, spread)
         _hand_on(bank, t, d, leader)
-        _watch(bank, model, p, t, d, x, y, within, leader, least, room)
-    return together
+        _watch(bank, model, p, t, d, x, y, importance, within, leader, least, room)
+    return together, spread_out
 
 
-@part
+@inline_jit
 def score(
     bank: Vector,
+    model: int,
     x: Vector,
     first_order: float,
     constant: float,
     low: float,
     high: float,
+    trust: float,
+    offset: float,
     room: Vector,
-) -> float:
-    """What all experts predict together for x."""
+) -> tuple[float, float]:
+    """What all experts predict together for x, and the variance of the label.
+
+    `offset` is what features that the filters have not met add to their scores.
+    """
     d = int(bank[FEATURES])
     n = d + 1
     z, f = room[:n], room[2 * n : 5 * n]
-    direction(bank, x[:d], z)
+    direction(bank, x, z)
     s, q = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(FILTERS):
         s_k, q_k = filters.measure(filter_at(bank, first_filter(d), k, n, f), z)
-        s = _put(s, k, s_k)
+        s = _put(s, k, s_k + offset)
         q = _put(q, k, q_k)
     raw = moderated(bank, s, q)
-    within = bounded(bank, raw, low, high)
-    return mixed(bank, within, constant, first_order)
+    within = bounded(bank, raw, low, high, trust)
+    together = mixed(bank, within, constant, first_order)
+    return together, variance(bank, model, together, within, q, constant, first_order)
 
 
-@part
+@inline_jit
 def score_without_features(
-    bank: Vector, first_order: float, constant: float, low: float, high: float
+    bank: Vector, first_order: float, constant: float, low: float, high: float, trust: float
 ) -> float:
     """`score` where there are no features."""
     a, b, c = first_filter(0), first_filter(0) + 2, first_filter(0) + 4
     raw = moderated(bank, (bank[a], bank[b], bank[c]), (bank[a + 1], bank[b + 1], bank[c + 1]))
-    within = bounded(bank, raw, low, high)
+    within = bounded(bank, raw, low, high, trust)
     return mixed(bank, within, constant, first_order)
 
 
-@part
+@inline_jit
 def mix(bank: Vector, theta: Vector, intercept: float, constant: float) -> float:
     """θ of the first-order learners becomes that of all experts; returns the intercept."""
     d = theta.size
-    total = bank[WEIGHTS + FIRST_ORDER] * intercept + bank[WEIGHTS + CONSTANT] * constant
+    total = bank[WEIGHTS + FIRST_ORDER] * intercept + bank[WEIGHTS + INTERCEPT_ONLY] * constant
     for i in range(d):
         theta[i] *= bank[WEIGHTS + FIRST_ORDER]
     for k in range(FILTERS):
         at, share = first_filter(d) + k * (2 * (d + 1) + d * (d + 1) // 2), bank[WEIGHTS + k]
-        total += share * bank[at]
         for i in range(d):
             theta[i] += share * bank[at + 1 + i]
+    return float(total + intercept_of_filters(bank, d))
+
+
+@inline_jit
+def intercept_of_filters(bank: Vector, d: int) -> float:
+    """The filters' intercepts by their weights, for features that are not centred."""
+    total = 0.0
+    for k in range(FILTERS):
+        at, share = first_filter(d) + k * (2 * (d + 1) + d * (d + 1) // 2), bank[WEIGHTS + k]
+        total += share * bank[at]
+        for i in range(d):
             total -= share * bank[at + 1 + i] * bank[HEAD + i]
-    return float(total)
+    return total
 
 
-@part
+@inline_jit
 def _put(of: tuple[float, float, float], k: int, value: float) -> tuple[float, float, float]:
     a, b, c = of
     return (value if k == 0 else a, value if k == 1 else b, value if k == 2 else c)
 
 
-@part
+@inline_jit
 def _learn_each(
     bank: Vector,
     model: int,
@@ -201,6 +230,7 @@ def _learn_each(
     t: int,
     d: int,
     y: float,
+    importance: float,
     s: tuple[float, float, float],
     q: tuple[float, float, float],
     f: Vector,
@@ -211,16 +241,16 @@ def _learn_each(
         if SQUARED[model]:
             weight = bank[ERROR_WEIGHT + k]
             noise = bank[ERRORS + k] / weight if weight > 0.0 else 0.0
-        robust = k == LONG or t < START
-        gain, w = filters.correction(model, s[k], q[k], y, p, noise, robust)
+        robust = ROBUST if k == LONG or t < START else math.inf
+        gain, w = filters.correction(model, s[k], q[k], y, p, importance, noise, robust)
         if k == SHORT and t >= START:
             bank[ERRORS + k] *= KEEP
             bank[ERROR_WEIGHT + k] *= KEEP
-        measure_error(bank, k, y - s[k], q[k], w)
+        measure_error(bank, k, y - s[k], importance * q[k], w)
         filters.learn(filter_at(bank, first_filter(d), k, d + 1, f), b, gain, w)
 
 
-@apart
+@jit
 def _recentre(bank: Vector, d: int, mean: Vector, spread: Vector) -> None:
     """Move the centres to the means; no prediction changes."""
     c, v = bank[HEAD : HEAD + d], bank[HEAD + d : HEAD + 2 * d]
@@ -234,7 +264,7 @@ def _recentre(bank: Vector, d: int, mean: Vector, spread: Vector) -> None:
             v[i] = spread[i]
 
 
-@part
+@inline_jit
 def _hand_on(bank: Vector, t: int, d: int, leader: int) -> None:
     """A filter that leads gives its state to a slower one that has lost for good."""
     top = bank[LOG_WEIGHTS + leader]
@@ -247,7 +277,7 @@ def _hand_on(bank: Vector, t: int, d: int, leader: int) -> None:
             share_out(bank)
 
 
-@apart
+@jit
 def _watch(
     bank: Vector,
     model: int,
@@ -256,6 +286,7 @@ def _watch(
     d: int,
     x: Vector,
     y: float,
+    importance: float,
     within: tuple[float, float, float],
     leader: int,
     least: float,
@@ -264,7 +295,8 @@ def _watch(
     """Add up the surprises of the leading filter; restart the sentinel when they are too many."""
     n, log_weights = d + 1, bank[LOG_WEIGHTS : LOG_WEIGHTS + EXPERTS]
     loss = filters.loss(model, within[leader], y, p)
-    bank[CUSUM] = max(0.0, bank[CUSUM] + _surprise(bank, model, within[leader], loss, least))
+    surprise = _surprise(bank, model, importance, within[leader], loss, least)
+    bank[CUSUM] = max(0.0, bank[CUSUM] + surprise)
     bank[AGE] += 1.0
     behind = log_weights[leader] - log_weights[SENTINEL]
     if bank[PENDING] != 0.0 and (
@@ -290,19 +322,22 @@ def _watch(
     centred(x, c, z)
     s, q = filters.measure(one, z)
     noise = 0.0 if SQUARED[model] else max(bank[SLOW_NOISE], bank[QUICK_NOISE])
-    gain, w = filters.correction(model, s, q, y, p, noise, False)
+    gain, w = filters.correction(model, s, q, y, p, importance, noise, math.inf)
     filters.learn(one, b, gain, w)
     log_weights[SENTINEL] = log_weights[leader] + math.log(bank[WON] / bank[LOST])
     share_out(bank)
 
 
-@part
-def _surprise(bank: Vector, model: int, s: float, loss: float, least: float) -> float:
+@inline_jit
+def _surprise(
+    bank: Vector, model: int, importance: float, s: float, loss: float, least: float
+) -> float:
     """How much larger a loss is than usual, less some slack."""
     if BINARY[model]:
         one, zero = odds(s), odds(-s)
-        return loss + one * math.log(one) + zero * math.log(zero) - 0.1 * SLACK
-    excess, usual = 2.0 * (loss - least), bank[USUAL]
+        beyond = loss + one * math.log(one) + zero * math.log(zero)
+        return importance * beyond - 0.1 * SLACK
+    excess, usual = 2.0 * importance * (loss - least), bank[USUAL]
     if not usual > 0.0:
         bank[USUAL] = excess
         return -SLACK

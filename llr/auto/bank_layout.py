@@ -2,8 +2,8 @@
 
 import math
 
-from llr.auto import filters
-from llr.compiled import loop, part
+from llr import filters
+from llr.kernels.jit import inline_jit, simd_loop
 from llr.types import Vector
 
 LARGEST = 64
@@ -13,9 +13,13 @@ START = 128
 EARLY = 8
 """Samples that are kept, and those after each of which the filters are fitted again."""
 
-FAR = 10.0
+FAR, UNKNOWN = 10.0, 32
+"""A squared distance in variances that is far, and samples in which a scale is hardly known."""
+HARDLY, PARTLY = 1.0, 2.0
+"""How well scales are known at the start: STARTING is 0 after it."""
+
 FILTERS, EXPERTS = 3, 5
-LONG, SHORT, SENTINEL, CONSTANT, FIRST_ORDER = range(5)
+LONG, SHORT, SENTINEL, INTERCEPT_ONLY, FIRST_ORDER = range(5)
 AT_FIRST = (-1.0, 0.0, -1.0, -1.0, -1.0)
 FLOOR, STRICT = -10.0, 8.0
 KEEP = 1.0 - 1.0 / 50.0
@@ -25,6 +29,9 @@ OPEN = 0.03
 """The ridge of what has to move far: the short memory and the sentinel."""
 PRIOR_OF_BINARY, PRIOR_OF_COUNTS = 4.0, 25.0
 """Prior variances of the intercept; of other models 3(1 + d/ridge)."""
+
+ROBUST = 4.0
+"""Standard deviations beyond which an error counts as that many, for the long memory."""
 
 NU = 8.0
 RECENT, QUICK = 300.0, 30.0
@@ -49,27 +56,40 @@ HEAD = 37
 
 def numbers(dim: int) -> int:
     """How many numbers a bank for so many features keeps."""
-    return HEAD + 3 * dim + START * (dim + 1) + FILTERS * filters.size(dim + 1)
+    return HEAD + 3 * dim + START * (dim + 1) + FILTERS * filters.size(dim + 1) + START
 
 
 def room(dim: int) -> int:
-    """How much scratch a step needs."""
-    return (FILTERS + 2) * (dim + 1) + FILTERS * START
+    """How much scratch a step needs; it is enough for `llr.auto.class_filters`."""
+    return dim + (FILTERS + 2) * (dim + 1) + FILTERS * START
 
 
-@part
+@inline_jit
 def first_filter(d: int) -> int:
     """Where the filters begin."""
     return HEAD + 3 * d + START * (d + 1)
 
 
-@part
+@inline_jit
+def end(d: int) -> int:
+    """Where a bank for d features ends; the weights of the kept samples are its last numbers."""
+    return first_filter(d) + FILTERS * (2 * (d + 1) + d * (d + 1) // 2) + START
+
+
+@inline_jit
 def lateness(t: int) -> float:
     """How far t is beyond a thousand samples, in e-folds."""
     return max(0.0, math.log((t + 1.0) / 1000.0))
 
 
-@loop
+@simd_loop
+def copy_into(x: Vector, out: Vector) -> None:
+    """Fill `out` with as many numbers of x."""
+    for i in range(out.size):
+        out[i] = x[i]
+
+
+@simd_loop
 def centred(x: Vector, c: Vector, z: Vector) -> None:
     """Fill z = (1, x − c)."""
     z[0] = 1.0
@@ -77,11 +97,11 @@ def centred(x: Vector, c: Vector, z: Vector) -> None:
         z[i + 1] = x[i] - c[i]
 
 
-@loop
+@simd_loop
 def direction(bank: Vector, x: Vector, z: Vector) -> bool:
     """Fill z = (1, x − c); whether a feature leaves its scale, while that is not well known.
 
-    Such a feature counts as far out as was seen so far, √10 standard deviations.
+    While it is hardly known, such a feature counts as √10 standard deviations away.
     """
     d = x.size
     c, v = bank[HEAD : HEAD + d], bank[HEAD + d : HEAD + 2 * d]
@@ -90,34 +110,36 @@ def direction(bank: Vector, x: Vector, z: Vector) -> bool:
     if bank[STARTING] != 0.0:
         for i in range(d):
             if z[i + 1] * z[i + 1] > FAR * v[i]:
-                z[i + 1] = math.copysign(math.sqrt(FAR * v[i]), z[i + 1])
                 beyond += 1
+                if bank[STARTING] == HARDLY:
+                    z[i + 1] = math.copysign(math.sqrt(FAR * v[i]), z[i + 1])
     return beyond > 0
 
 
-@part
+@inline_jit
 def labels(d: int) -> int:
     """Where the kept labels begin."""
     return HEAD + 3 * d + START * d
 
 
-@part
+@inline_jit
 def kept_sample(bank: Vector, r: int, d: int, z: Vector) -> None:
     """z of kept sample r."""
     at = HEAD + 3 * d + r * d
     centred(bank[at : at + d], bank[HEAD : HEAD + d], z)
 
 
-@loop
-def keep_sample(bank: Vector, t: int, d: int, x: Vector, y: float) -> None:
+@simd_loop
+def keep_sample(bank: Vector, t: int, d: int, x: Vector, y: float, importance: float) -> None:
     """Keep sample number t."""
     at = HEAD + 3 * d + t * d
     for i in range(d):
         bank[at + i] = x[i]
     bank[HEAD + 3 * d + START * d + t] = y
+    bank[end(d) - START + t] = importance
 
 
-@loop
+@simd_loop
 def copy_filter(bank: Vector, d: int, one: int, to: int) -> None:
     """Filter `to` gets the state of filter `one`."""
     size = 2 * (d + 1) + d * (d + 1) // 2

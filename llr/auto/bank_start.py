@@ -2,7 +2,7 @@
 
 import math
 
-from llr.auto import filters
+from llr import filters
 from llr.auto.bank_layout import (
     AGE,
     AT_FIRST,
@@ -32,18 +32,19 @@ from llr.auto.bank_layout import (
     TRUST,
     WON,
     copy_filter,
+    end,
     first_filter,
     kept_sample,
     labels,
 )
 from llr.auto.experts import share_out
-from llr.auto.filters import BINARY, CURVED, SQUARED, filter_at
-from llr.compiled import apart, loop, part
+from llr.filters import BINARY, CURVED, SQUARED, filter_at
+from llr.kernels.jit import inline_jit, jit, simd_loop
+from llr.kernels.vectors import dot
 from llr.types import Vector
-from llr.vectors import dot
 
 
-@part
+@inline_jit
 def begin(bank: Vector, model: int, d: int, theta0: Vector, origin: float, free: bool) -> None:
     """Before the first sample; without a `free` intercept it stays at `origin`."""
     for i in range(bank.size):
@@ -60,7 +61,7 @@ def begin(bank: Vector, model: int, d: int, theta0: Vector, origin: float, free:
         ridge = RIDGES_OF_CURVED[k] if CURVED[model] else RIDGES[k]
         bank[RIDGE + k] = ridge
         if free:
-            bank[PRIOR + k] = _prior(model, d, ridge)
+            bank[PRIOR + k] = prior(model, d, ridge)
         at = first_filter(d) + k * (2 * (d + 1) + d * (d + 1) // 2)
         bank[at], bank[at + d + 1] = origin, bank[PRIOR + k]
         for i in range(d):
@@ -68,14 +69,15 @@ def begin(bank: Vector, model: int, d: int, theta0: Vector, origin: float, free:
     share_out(bank)
 
 
-@part
-def _prior(model: int, d: int, ridge: float) -> float:
+@inline_jit
+def prior(model: int, d: int, ridge: float) -> float:
+    """The prior variance of the intercept."""
     if BINARY[model]:
         return PRIOR_OF_BINARY
     return PRIOR_OF_COUNTS if CURVED[model] else 3.0 * (1.0 + d / ridge)
 
 
-@apart
+@jit
 def refit(
     bank: Vector,
     model: int,
@@ -110,34 +112,37 @@ def refit(
         for r in range(t):
             kept_sample(bank, r, d, z)
             y, (s, q) = bank[labels(d) + r], filters.measure(one, z)
+            importance = bank[end(d) - START + r]
             if reweighted:
-                step, w = _parabola(model, before[k * START + r], y, p, noise)
+                step, w = _parabola(model, before[k * START + r], y, p, importance, noise)
                 gain = (step - s) / (1.0 / w + q)
             else:
-                gain, w = filters.correction(model, s, q, y, p, 0.0, False)
-            measure_error(bank, k, y - s, q, 1.0)
+                gain, w = filters.correction(model, s, q, y, p, importance, 0.0, math.inf)
+            measure_error(bank, k, y - s, importance * q, importance)
             filters.learn(one, b, gain, w)
 
 
-@part
-def _parabola(model: int, s: float, y: float, p: float, noise: float) -> tuple[float, float]:
+@inline_jit
+def _parabola(
+    model: int, s: float, y: float, p: float, importance: float, noise: float
+) -> tuple[float, float]:
     """Where the parabola at s has its lowest point, and its curvature."""
     g = filters.residual(model, s, y, p)
     if CURVED[model]:
         w = max(filters.curvature(model, s, y, p), 1e-3)
-        return s + min(max(g / w, -5.0), 5.0), w
-    w = filters.weight(model, s, y, p, noise)
-    return s + g / w, w
+        return s + min(max(g / w, -5.0), 5.0), importance * w
+    w = filters.weight(model, s, y, p, noise / importance)
+    return s + g / w, importance * w
 
 
-@part
+@inline_jit
 def measure_error(bank: Vector, k: int, error: float, q: float, w: float) -> None:
-    """Take an error into the filter's measure of the noise; it is known to 1 + q."""
+    """Take an error of weight w into the measure of the noise; in it, it is known to 1 + q."""
     bank[ERRORS + k] += w * error * error / (1.0 + q)
     bank[ERROR_WEIGHT + k] += 1.0 / (1.0 + q)
 
 
-@loop
+@simd_loop
 def _scale(t: int, mean: Vector, spread: Vector, c: Vector, v: Vector) -> None:
     """Centres and variances from t samples."""
     for i in range(c.size):
@@ -145,7 +150,7 @@ def _scale(t: int, mean: Vector, spread: Vector, c: Vector, v: Vector) -> None:
         v[i] = spread[i] * (t / (t - 1.0)) if t > 1 else 0.0
 
 
-@part
+@inline_jit
 def admit(bank: Vector, d: int, x: Vector, c: Vector, v: Vector, spread: Vector) -> None:
     """A feature that varies for the first time gets its prior."""
     for i in range(d):
@@ -156,7 +161,7 @@ def admit(bank: Vector, d: int, x: Vector, c: Vector, v: Vector, spread: Vector)
                 bank[at + d + 2 + i] = 1.0 / (bank[RIDGE + k] * v[i])
 
 
-@part
+@inline_jit
 def settle_ridge(bank: Vector, model: int, d: int, leader: int) -> int:
     """The filter with the best ridge becomes all three; returns which leads."""
     ridge, free = bank[RIDGE + leader], bank[PRIOR + leader] > 0.0
@@ -169,6 +174,6 @@ def settle_ridge(bank: Vector, model: int, d: int, leader: int) -> int:
         bank[LOG_WEIGHTS + k] = top - 2.0 * k
         bank[RIDGE + k] = ridge if k == LONG else min(ridge, OPEN)
         if free:
-            bank[PRIOR + k] = _prior(model, d, bank[RIDGE + k])
+            bank[PRIOR + k] = prior(model, d, bank[RIDGE + k])
     share_out(bank)
     return LONG

@@ -2,13 +2,16 @@
 
 import math
 
-from llr.auto import bounds, filters
+from llr import filters
+from llr.auto import clipping
 from llr.auto.bank_layout import (
-    CONSTANT,
+    ERROR_WEIGHT,
+    ERRORS,
     EXPERTS,
     FILTERS,
     FIRST_ORDER,
     FLOOR,
+    INTERCEPT_ONLY,
     LOG_WEIGHTS,
     LONG,
     MERIT,
@@ -26,12 +29,12 @@ from llr.auto.bank_layout import (
     WEIGHTS,
     lateness,
 )
-from llr.auto.filters import BINARY
-from llr.compiled import apart, part
+from llr.filters import BINARY, COUNTS, SQUARED
+from llr.kernels.jit import inline_jit, jit
 from llr.types import Vector
 
 
-@part
+@inline_jit
 def moderated(
     bank: Vector, s: tuple[float, float, float], q: tuple[float, float, float]
 ) -> tuple[float, float, float]:
@@ -45,28 +48,33 @@ def moderated(
     )
 
 
-@part
+@inline_jit
 def bounded(
-    bank: Vector, raw: tuple[float, float, float], low: float, high: float
+    bank: Vector, raw: tuple[float, float, float], low: float, high: float, trust: float
 ) -> tuple[float, float, float]:
-    """The filters' scores within their bounds as far as these are trusted."""
+    """The filters' scores within their bounds as far as these are trusted.
+
+    What the first order found counts as much as what the filters did: a score that rightly was
+    beyond may have come too early for a filter to see.
+    """
+    trust = min(trust, bank[TRUST])
     return (
-        _within(bank, raw[0], low, high),
-        _within(bank, raw[1], low, high),
-        _within(bank, raw[2], low, high),
+        _within(trust, raw[0], low, high),
+        _within(trust, raw[1], low, high),
+        _within(trust, raw[2], low, high),
     )
 
 
-@part
-def _within(bank: Vector, s: float, low: float, high: float) -> float:
+@inline_jit
+def _within(trust: float, s: float, low: float, high: float) -> float:
     """The score s within its bounds as far as these are trusted."""
     if low <= s <= high:
         return s
-    inside, most = min(max(s, low), high), bounds.WIDTHS * (high - low)
-    return float(inside + (1.0 - bank[TRUST]) * min(max(s - inside, -most), most))
+    inside, most = min(max(s, low), high), clipping.WIDTHS * (high - low)
+    return float(inside + (1.0 - trust) * min(max(s - inside, -most), most))
 
 
-@part
+@inline_jit
 def mixed(
     bank: Vector, s: tuple[float, float, float], constant: float, first_order: float
 ) -> float:
@@ -77,27 +85,67 @@ def mixed(
             weights[LONG] * s[LONG]
             + weights[SHORT] * s[SHORT]
             + weights[SENTINEL] * s[SENTINEL]
-            + weights[CONSTANT] * constant
+            + weights[INTERCEPT_ONLY] * constant
             + weights[FIRST_ORDER] * first_order
         )
     ones = (
         weights[LONG] * odds(s[LONG])
         + weights[SHORT] * odds(s[SHORT])
         + weights[SENTINEL] * odds(s[SENTINEL])
-        + weights[CONSTANT] * odds(constant)
+        + weights[INTERCEPT_ONLY] * odds(constant)
         + weights[FIRST_ORDER] * odds(first_order)
     )
     zeros = (
         weights[LONG] * odds(-s[LONG])
         + weights[SHORT] * odds(-s[SHORT])
         + weights[SENTINEL] * odds(-s[SENTINEL])
-        + weights[CONSTANT] * odds(-constant)
+        + weights[INTERCEPT_ONLY] * odds(-constant)
         + weights[FIRST_ORDER] * odds(-first_order)
     )
     return math.log(ones) - math.log(zeros)
 
 
-@part
+@inline_jit
+def variance(
+    bank: Vector,
+    model: int,
+    together: float,
+    s: tuple[float, float, float],
+    q: tuple[float, float, float],
+    constant: float,
+    first_order: float,
+) -> float:
+    """The variance of the label, of the experts' mixture.
+
+    With weights w_k, means m_k and variances v_k of the experts, and m of all:
+    Σ w_k (v_k + (m_k − m)²). Only filters know how uncertain their scores are.
+    """
+    if BINARY[model]:
+        return filters.variance(model, together, 0.0, 0.0)
+    phi, m = max(bank[SLOW_NOISE], bank[QUICK_NOISE]), _natural(model, together)
+    total = 0.0
+    for k in range(FILTERS):
+        noise, weight = phi, bank[ERROR_WEIGHT + k]
+        if SQUARED[model] and weight > 0.0:
+            noise = bank[ERRORS + k] / weight
+        apart_by = _natural(model, s[k]) - m
+        of_filter = filters.variance(model, s[k], q[k], noise)
+        total += bank[WEIGHTS + k] * (of_filter + apart_by * apart_by)
+    apart_by = _natural(model, constant) - m
+    of_constant = filters.variance(model, constant, 0.0, phi)
+    total += bank[WEIGHTS + INTERCEPT_ONLY] * (of_constant + apart_by * apart_by)
+    apart_by = _natural(model, first_order) - m
+    of_first = filters.variance(model, first_order, 0.0, phi)
+    return float(total + bank[WEIGHTS + FIRST_ORDER] * (of_first + apart_by * apart_by))
+
+
+@inline_jit
+def _natural(model: int, s: float) -> float:
+    """The mean of a label whose score is s."""
+    return min(math.exp(min(s, 700.0)), filters.LARGEST_MEAN) if COUNTS[model] else s
+
+
+@inline_jit
 def odds(s: float) -> float:
     """1/(1 + e^−s), never quite 0."""
     if s >= 0.0:
@@ -106,13 +154,14 @@ def odds(s: float) -> float:
     return e / (1.0 + e)
 
 
-@apart
+@jit
 def judge(
     bank: Vector,
     model: int,
     p: float,
     t: int,
     y: float,
+    importance: float,
     within: tuple[float, float, float],
     raw: tuple[float, float, float],
     constant: float,
@@ -123,11 +172,11 @@ def judge(
 ) -> int:
     """Move the weights and the trust in bounds by the losses; returns the leading filter."""
     losses = (
-        filters.loss(model, within[0], y, p) - least,
-        filters.loss(model, within[1], y, p) - least,
-        filters.loss(model, within[2], y, p) - least,
-        filters.loss(model, constant, y, p) - least,
-        filters.loss(model, first_order, y, p) - least,
+        importance * (filters.loss(model, within[0], y, p) - least),
+        importance * (filters.loss(model, within[1], y, p) - least),
+        importance * (filters.loss(model, within[2], y, p) - least),
+        importance * (filters.loss(model, constant, y, p) - least),
+        importance * (filters.loss(model, first_order, y, p) - least),
     )
     unit = 1.0
     if not BINARY[model]:
@@ -147,20 +196,20 @@ def judge(
     s = raw[leader]
     if unit > 0.0 and not low <= s <= high:
         clipped = filters.loss(model, min(max(s, low), high), y, p)
-        gain = (filters.loss(model, s, y, p) - clipped) / unit
+        gain = importance * (filters.loss(model, s, y, p) - clipped) / unit
         bank[MERIT] = min(max(bank[MERIT] + min(max(gain, -4.0), 4.0), -4.0), 4.0)
         bank[TRUST] = 1.0 / (1.0 + math.exp(-bank[MERIT]))
     return leader
 
 
-@part
+@inline_jit
 def _behind(model: int, excess: float, unit: float) -> float:
     if BINARY[model]:
         return excess
     return 0.5 * (NU + 1.0) * math.log1p(2.0 * excess / (NU * unit))
 
 
-@part
+@inline_jit
 def _noise(bank: Vector, t: int, excess: float) -> float:
     """Take in the least excess of all experts; returns φ, the larger of its two means."""
     if t > 0:
@@ -172,7 +221,7 @@ def _noise(bank: Vector, t: int, excess: float) -> float:
     return float(max(bank[SLOW_NOISE], bank[QUICK_NOISE]))
 
 
-@part
+@inline_jit
 def share_out(bank: Vector) -> None:
     """Weights from log weights, summing to 1."""
     total = 0.0
@@ -183,7 +232,7 @@ def share_out(bank: Vector) -> None:
         bank[WEIGHTS + k] /= total
 
 
-@part
+@inline_jit
 def _leader(bank: Vector) -> int:
     """The filter with the highest weight."""
     leader = LONG

@@ -1,45 +1,45 @@
 """Judging and learning a sample of a model with a score per class: `single`, class by class."""
 
-from llr import implicit, models
-from llr.auto import bounds, pace, path, vote
-from llr.auto.mixture import mixture
-from llr.auto.places import (
-    CONSTANT,
+from llr import models
+from llr.auto import clipping, expert_weights, step_size, updates
+from llr.auto.layout import (
+    ADAPTIVE,
+    AGGRESSIVE,
+    AVERAGED,
     EACH,
     FIRST,
     HEFT,
-    IN_MEAN,
-    IN_RUNNER,
-    IN_WALKER,
-    MEAN,
+    IN_ADAPTIVE,
+    IN_AGGRESSIVE,
+    IN_AVERAGED,
+    INTERCEPT_ONLY,
     NOISE,
-    OF_MEAN,
-    OF_RUNNER,
+    OF_ADAPTIVE,
+    OF_AGGRESSIVE,
+    OF_AVERAGED,
     OF_TANGENT,
-    OF_WALKER,
     RAW,
-    RUNNER,
-    S_CONSTANT,
-    S_MEAN,
-    S_RUNNER,
-    S_WALKER,
-    WALKER,
+    S_ADAPTIVE,
+    S_AGGRESSIVE,
+    S_AVERAGED,
+    S_INTERCEPT_ONLY,
 )
-from llr.auto.scale import Heading, aim
-from llr.auto.scale import heading as heading_of
-from llr.compiled import apart, part
-from llr.layout import H
-from llr.slope import Sample, Slope
+from llr.auto.mixture import mixture
+from llr.auto.preconditioner import Heading, aim
+from llr.auto.preconditioner import heading as heading_of
+from llr.kernels.jit import inline_jit, jit
+from llr.kernels.layout import H, Sample, StepContext
+from llr.kernels.vectors import dots
+from llr.models import implicit
 from llr.types import Vector
-from llr.vectors import dots
 
 
-@part
+@inline_jit
 def learn(
     V: Vector,
     scalars: Vector,
     sample: Sample,
-    slope: Slope,
+    context: StepContext,
     centre: Vector,
     inverse: Vector,
     u: Vector,
@@ -51,122 +51,137 @@ def learn(
     """Predict, judge the predictors, move them; returns the loss of the prediction."""
     q, offset = aim(sample.x, centre, inverse, scale, u)
     heading = heading_of(u, q, offset, intercept)
-    _score(V, scalars, sample, slope)
-    loss = _loss(slope.model, slope.s, sample.y, slope.p)
-    _judge(scalars, sample, slope, loss)
+    _score(V, scalars, sample, context)
+    loss = _loss(sample, context, context.s)
+    _judge(scalars, sample, context, loss)
     if constant:
-        _move_constant(scalars, sample, slope)
+        _move_constant(scalars, sample, context)
     else:
-        _forget_constant(scalars, slope.s.size)
+        _forget_constant(scalars, context.s.size)
     if heading.q > 0.0:
-        _move(V, scalars, sample, slope, heading, weight)
+        _move(V, scalars, sample, context, heading, weight)
     return loss
 
 
-@part
-def _score(V: Vector, scalars: Vector, sample: Sample, slope: Slope) -> None:
+@inline_jit
+def _score(V: Vector, scalars: Vector, sample: Sample, context: StepContext) -> None:
     """Every learner's scores, within bounds, and their mixture, which is the prediction."""
-    S, x = slope.rows, sample.x
+    S, x = context.rows, sample.x
     for k in range(V.shape[1]):
         at = FIRST + EACH * k
-        walker, sigma = dots(V[WALKER, k], V[H, k], x)
-        runner, mean = dots(V[RUNNER, k], V[MEAN, k], x)
-        slope.sigma[k] = sigma + scalars[at + OF_TANGENT]
-        S[S_WALKER, k] = walker + scalars[at + OF_WALKER]
-        S[S_RUNNER, k] = runner + scalars[at + OF_RUNNER]
-        S[S_MEAN, k] = mean + scalars[at + OF_MEAN]
+        adaptive, sigma = dots(V[ADAPTIVE, k], V[H, k], x)
+        aggressive, mean = dots(V[AGGRESSIVE, k], V[AVERAGED, k], x)
+        context.sigma[k] = sigma + scalars[at + OF_TANGENT]
+        S[S_ADAPTIVE, k] = adaptive + scalars[at + OF_ADAPTIVE]
+        S[S_AGGRESSIVE, k] = aggressive + scalars[at + OF_AGGRESSIVE]
+        S[S_AVERAGED, k] = mean + scalars[at + OF_AVERAGED]
         if sample.t == 0:
-            scalars[at + CONSTANT] = S[S_MEAN, k]
-        S[S_CONSTANT, k] = scalars[at + CONSTANT]
-        S[IN_WALKER, k] = bounds.within(scalars, S[S_WALKER, k])
-        S[IN_RUNNER, k] = bounds.within(scalars, S[S_RUNNER, k])
-        S[IN_MEAN, k] = bounds.within(scalars, S[S_MEAN, k])
-        slope.s[k] = mixture(
-            scalars, S[IN_MEAN, k], S[IN_WALKER, k], S[IN_RUNNER, k], S[S_CONSTANT, k]
+            scalars[at + INTERCEPT_ONLY] = S[S_AVERAGED, k]
+        S[S_INTERCEPT_ONLY, k] = scalars[at + INTERCEPT_ONLY]
+        S[IN_ADAPTIVE, k] = clipping.within(scalars, S[S_ADAPTIVE, k])
+        S[IN_AGGRESSIVE, k] = clipping.within(scalars, S[S_AGGRESSIVE, k])
+        S[IN_AVERAGED, k] = clipping.within(scalars, S[S_AVERAGED, k])
+        context.s[k] = mixture(
+            scalars,
+            S[IN_AVERAGED, k],
+            S[IN_ADAPTIVE, k],
+            S[IN_AGGRESSIVE, k],
+            S[S_INTERCEPT_ONLY, k],
         )
-        S[RAW, k] = mixture(scalars, S[S_MEAN, k], S[S_WALKER, k], S[S_RUNNER, k], S[S_CONSTANT, k])
+        S[RAW, k] = mixture(
+            scalars, S[S_AVERAGED, k], S[S_ADAPTIVE, k], S[S_AGGRESSIVE, k], S[S_INTERCEPT_ONLY, k]
+        )
 
 
-@part
-def _judge(scalars: Vector, sample: Sample, slope: Slope, loss: float) -> None:
+@inline_jit
+def _judge(scalars: Vector, sample: Sample, context: StepContext, loss: float) -> None:
     """Move votes and trust by the losses on this sample, whose unit is known."""
-    S, y, model, p = slope.rows, sample.y, slope.model, slope.p
-    vote.count(
+    S = context.rows
+    expert_weights.count(
         scalars,
         1.0,
-        _loss(model, S[IN_MEAN], y, p),
-        _loss(model, S[IN_WALKER], y, p),
-        _loss(model, S[IN_RUNNER], y, p),
-        _loss(model, S[S_CONSTANT], y, p),
+        _loss(sample, context, S[IN_AVERAGED]),
+        _loss(sample, context, S[IN_ADAPTIVE]),
+        _loss(sample, context, S[IN_AGGRESSIVE]),
+        _loss(sample, context, S[S_INTERCEPT_ONLY]),
     )
     held = False
-    for k in range(slope.s.size):
-        held = held or S[RAW, k] != slope.s[k]
+    for k in range(context.s.size):
+        held = held or S[RAW, k] != context.s[k]
     if held:
-        bounds.judge(scalars, _loss(model, S[RAW], y, p) - loss)
+        clipping.judge(scalars, _loss(sample, context, S[RAW]) - loss)
 
 
-@part
-def _move_constant(scalars: Vector, sample: Sample, slope: Slope) -> None:
+@inline_jit
+def _move_constant(scalars: Vector, sample: Sample, context: StepContext) -> None:
     """The constant's own step: residual over all the weight so far, which averages."""
-    scores, g, bend = slope.rows[S_CONSTANT], slope.other, slope.g_other
-    _residual(slope.model, scores, sample.y, slope.p, g)
-    _weight(slope.model, scores, sample.y, slope.p, scalars[NOISE], bend)
+    scores, g, bend = context.rows[S_INTERCEPT_ONLY], context.other, context.g_other
+    _residual(sample, context, scores, g)
+    _weight(sample, context, scores, scalars[NOISE], bend)
     for k in range(scores.size):
         at = FIRST + EACH * k
         if sample.t == 0:  # a sample not seen counts as one
             scalars[at + HEFT] = bend[k]
         scalars[at + HEFT] += bend[k]
-        scalars[at + CONSTANT] += g[k] / scalars[at + HEFT]
+        scalars[at + INTERCEPT_ONLY] += g[k] / scalars[at + HEFT]
 
 
-@part
+@inline_jit
 def _forget_constant(scalars: Vector, scores: int) -> None:
     for k in range(scores):
-        scalars[FIRST + EACH * k + CONSTANT] = 0.0
+        scalars[FIRST + EACH * k + INTERCEPT_ONLY] = 0.0
 
 
-@part
+@inline_jit
 def _move(
-    V: Vector, scalars: Vector, sample: Sample, slope: Slope, heading: Heading, weight: float
+    V: Vector,
+    scalars: Vector,
+    sample: Sample,
+    context: StepContext,
+    heading: Heading,
+    weight: float,
 ) -> None:
-    """Learn η, then move walker, tangent, runner and mean of every class."""
-    y, model, p, s = sample.y, slope.model, slope.p, slope.rows[S_WALKER]
-    k, dk, g, bend = slope.g, slope.g_h, slope.other, slope.g_other
-    _weight(model, slope.s, y, p, scalars[NOISE], bend)
+    """Learn η, then move adaptive, tangent, aggressive and mean of every class."""
+    y, model, p, s = sample.y, context.model, context.p, context.rows[S_ADAPTIVE]
+    k, dk, g, bend = context.g, context.g_h, context.other, context.g_other
+    _weight(sample, context, context.s, scalars[NOISE], bend)
     average, lam = 0.0, 0.0
-    _residual(model, s, y, p, g)
+    _residual(sample, context, s, g)
     for j in range(s.size):
         average += bend[j] / s.size
-        lam += g[j] * slope.sigma[j]
-        slope.q[j] = heading.q
-    unit = pace.unit(scalars, weight, average, heading.q)
-    r = pace.advance(scalars, weight, sample.w, lam, unit)
-    _implicit(model, s, slope.q, r, y, p, slope.sigma, k, dk)
-    _residual(model, slope.s, y, p, g)
-    portions = path.portions(V, scalars, slope.room)
+        lam += g[j] * context.sigma[j]
+        context.q[j] = heading.q
+    unit = step_size.unit(scalars, weight, average, heading.q)
+    r = step_size.advance(scalars, weight, sample.w, lam, unit)
+    _implicit(model, s, context.q, r * sample.importance, y, p, context.sigma, k, dk)
+    _residual(sample, context, context.s, g)
+    portions = updates.portions(V, scalars, context.room)
     for j in range(s.size):
-        ahead = slope.s[j] - slope.rows[S_RUNNER, j]
-        run = path.run(unit, g[j], bend[j], ahead, heading.q)
-        path.move(V, scalars, j, heading, k[j], dk[j], run, portions)
+        ahead = context.s[j] - context.rows[S_AGGRESSIVE, j]
+        run = updates.run(unit, g[j], bend[j], ahead, heading.q)
+        updates.move(V, scalars, j, heading, k[j], dk[j], run, portions)
 
 
-@apart
-def _loss(model: int, s: Vector, y: float, p: float) -> float:
-    return models.loss(model, s, y, p)  # type: ignore[no-any-return]
+@jit
+def _loss(sample: Sample, context: StepContext, s: Vector) -> float:
+    return float(sample.importance * models.loss(context.model, s, sample.y, context.p))
 
 
-@apart
-def _residual(model: int, s: Vector, y: float, p: float, out: Vector) -> None:
-    models.residual(model, s, y, p, out)
+@jit
+def _residual(sample: Sample, context: StepContext, s: Vector, out: Vector) -> None:
+    models.residual(context.model, s, sample.y, context.p, out)
+    for k in range(out.size):
+        out[k] *= sample.importance
 
 
-@apart
-def _weight(model: int, s: Vector, y: float, p: float, noise: float, out: Vector) -> None:
-    models.weight(model, s, y, p, noise, out)
+@jit
+def _weight(sample: Sample, context: StepContext, s: Vector, noise: float, out: Vector) -> None:
+    models.weight(context.model, s, sample.y, context.p, noise / sample.importance, out)
+    for k in range(out.size):
+        out[k] *= sample.importance
 
 
-@apart
+@jit
 def _implicit(
     model: int,
     s: Vector,

@@ -2,17 +2,17 @@
 
 import math
 
-from llr.compiled import part
+from llr.kernels.jit import inline_jit
 from llr.models.model import Model
 
 
-@part
+@inline_jit
 def loss(s: float, y: float, p: float) -> float:
     """log(1 + e^s) − ys, written so that no exponential overflows."""
     return max(s, 0.0) - y * s + math.log1p(math.exp(-abs(s)))
 
 
-@part
+@inline_jit
 def mean(s: float, p: float) -> float:
     """The probability of a one, 1/(1 + e^−s)."""
     if s >= 0.0:
@@ -21,7 +21,7 @@ def mean(s: float, p: float) -> float:
     return e / (1.0 + e)
 
 
-@part
+@inline_jit
 def residual(s: float, y: float, p: float) -> float:
     """y − P(1) = y·P(0) − (1 − y)·P(1), which keeps its digits where P is close to y."""
     e = math.exp(-abs(s))
@@ -30,28 +30,28 @@ def residual(s: float, y: float, p: float) -> float:
     return y * zeros - (1.0 - y) * ones
 
 
-@part
+@inline_jit
 def curvature(s: float, y: float, p: float) -> float:
     """P(1)·P(0)."""
     e = math.exp(-abs(s))
     return e / ((1.0 + e) * (1.0 + e))
 
 
-@part
+@inline_jit
 def weight(s: float, y: float, p: float, noise: float) -> float:
     """tanh(|s|/2)/(2|s|): a parabola above the loss everywhere (Jaakkola & Jordan 2000)."""
     a = abs(s)
     return math.tanh(0.5 * a) / (2.0 * a) if a > 1e-4 else 0.25
 
 
-@part
-def reach(n: float, low: float, high: float) -> tuple[float, float]:
+@inline_jit
+def score_range(n: float, low: float, high: float) -> tuple[float, float]:
     """Nobody can be surer than n samples make one."""
     most = math.log(n + 1.0)
     return -most, most
 
 
-@part
+@inline_jit
 def admits(y: float, p: float) -> bool:
     """0 or 1."""
     return y == 0.0 or y == 1.0
@@ -67,6 +67,6 @@ MODEL = Model(
     mean=mean,
     admits=admits,
     weight=weight,
-    reach=reach,
-    measured=True,
+    score_range=score_range,
+    is_log_likelihood=True,
 )

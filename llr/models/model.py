@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from llr.compiled import part
+from llr.kernels.jit import inline_jit
 from llr.parameter import Parameter
 from llr.types import Vector
 
@@ -21,10 +21,13 @@ class Comparator:
     Attributes:
         size: how many float64 the statistics take for `dim` features.
         start: fill fresh statistics, given θ_0.
-        observe: compiled; (statistics, room, x, y, t) → the running maximum likelihood's loss on
-            a sample, judged before it learns from that sample (R17). `room` has 2·dim numbers.
+        observe: compiled; (statistics, room, x, y, w) → the running maximum likelihood's loss on
+            a sample of weight w, judged before it learns from it (R17); `room` has 3·(dim + 1)
+            numbers.
         best: the smallest total loss any fixed θ has on the t samples seen so far (R18).
         quick: the same in O(size), None where that takes longer; `best` itself if left out.
+        size_with_intercept: how many float64 they take if the best parameter has an intercept, as
+            the learner has (R23); the same if left out.
     """
 
     size: Callable[[int], int]
@@ -32,21 +35,22 @@ class Comparator:
     observe: Callable[..., float]
     best: Callable[[Vector, Vector, int], float]
     quick: Callable[[Vector, Vector, int], float | None] | None = None
+    size_with_intercept: Callable[[int], int] | None = None
 
 
-@part
+@inline_jit
 def _one(s: float, y: float, p: float, noise: float) -> float:
     return 1.0
 
 
-@part
+@inline_jit
 def _around(n: float, low: float, high: float) -> tuple[float, float]:
     """As far beyond the labels, and beyond 0, as they are apart."""
     width = high - low
     return low - width, high + width
 
 
-@part
+@inline_jit
 def _nothing(y: float, p: float) -> float:
     return 0.0
 
@@ -69,15 +73,15 @@ class Model:
         parameter: the model's own number, if it has one; for a vector model its classes.
         comparator: the exact best parameter, where sufficient statistics exist.
         smooth: whether the loss has a curvature everywhere.
-        curved: whether the loss has a curvature anywhere.
+        has_curvature: whether the loss has a curvature anywhere.
         weight: (s, y, p, φ) → the curvature of a parabola that touches the loss at s and does not
             overshoot its lowest point; a vector model writes one a class into `out`.
-        reach: (n, low, high) → the least and the greatest score worth predicting after n labels
-            between low and high, 0 among them.
-        least: (y, p) → the loss of the best score for y; 0 if left out.
-        measured: whether the loss is a logarithm of a probability, its unit known; otherwise the
-            noise of the labels is the unit.
-        implicit: (s, q, r, y, p) → (k, w), the implicit step of `llr.implicit` in closed form; a
+        score_range: (n, low, high) → the least and the greatest score worth predicting after n
+            labels between low and high, 0 among them.
+        min_loss: (y, p) → the loss of the best score for y; 0 if left out.
+        is_log_likelihood: whether the loss is the logarithm of a probability, so its unit is known;
+            otherwise the noise of the labels is the unit.
+        implicit: (s, q, r, y, p) → (k, w), the implicit step of `implicit.py` in closed form; a
             root finder if left out. A vector model has to bring it: (s, q, r, y, p, k).
         implicit_tangent: of a vector model, (s, q, r, y, p, σ, k, dk), the derivative of k.
     """
@@ -95,13 +99,18 @@ class Model:
     parameter: Parameter | None = None
     comparator: Comparator | None = None
     smooth: bool = True
-    curved: bool = True
+    has_curvature: bool = True
     weight: Callable[..., Any] = _one
-    reach: Callable[..., tuple[float, float]] = _around
-    least: Callable[..., float] = _nothing
-    measured: bool = False
+    score_range: Callable[..., tuple[float, float]] = _around
+    min_loss: Callable[..., float] = _nothing
+    is_log_likelihood: bool = False
     implicit: Callable[..., Any] | None = None
     implicit_tangent: Callable[..., Any] | None = None
+
+    @property
+    def binary(self) -> bool:
+        """Whether it predicts the probability of a one."""
+        return self.is_log_likelihood and not self.classes
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -2,35 +2,35 @@
 
 import math
 
-from llr.compiled import part
+from llr.kernels.jit import inline_jit
 from llr.models.model import Model
 
 
-@part
+@inline_jit
 def mean(s: float, p: float) -> float:
     """The expected count, e^s; infinite where that overflows."""
     return math.exp(s) if s < 709.78 else math.inf
 
 
-@part
+@inline_jit
 def loss(s: float, y: float, p: float) -> float:
     """e^s − ys."""
     return mean(s, p) - y * s
 
 
-@part
+@inline_jit
 def residual(s: float, y: float, p: float) -> float:
     """y − e^s."""
     return y - mean(s, p)
 
 
-@part
+@inline_jit
 def curvature(s: float, y: float, p: float) -> float:
     """e^s."""
     return mean(s, p)
 
 
-@part
+@inline_jit
 def weight(s: float, y: float, p: float, noise: float) -> float:
     """The mean curvature on the way from s to log y, where the loss is lowest; e^s if y is 0."""
     if not y > 0.0:
@@ -39,19 +39,19 @@ def weight(s: float, y: float, p: float, noise: float) -> float:
     return max(mean(s, p), 1e-3) if abs(way) < 1e-3 else max((y - mean(s, p)) / way, 1e-3)
 
 
-@part
-def reach(n: float, low: float, high: float) -> tuple[float, float]:
+@inline_jit
+def score_range(n: float, low: float, high: float) -> tuple[float, float]:
     """From a count that was too rare to be seen in n samples to twice the largest."""
     return -math.log(n + 1.0), math.log(2.0 * high + 1.0)
 
 
-@part
-def least(y: float, p: float) -> float:
+@inline_jit
+def min_loss(y: float, p: float) -> float:
     """y − y log y, at s = log y."""
     return y - y * math.log(y) if y > 0.0 else 0.0
 
 
-@part
+@inline_jit
 def admits(y: float, p: float) -> bool:
     """Counts, or rates: y ≥ 0."""
     return y >= 0.0
@@ -67,6 +67,6 @@ MODEL = Model(
     mean=mean,
     admits=admits,
     weight=weight,
-    reach=reach,
-    least=least,
+    score_range=score_range,
+    min_loss=min_loss,
 )

@@ -5,19 +5,19 @@
 
 import math
 
-from llr.compiled import part
+from llr.kernels.jit import inline_jit
 from llr.models import linear
 from llr.models.model import Model
 from llr.parameter import Parameter
 
 
-@part
+@inline_jit
 def loss(s: float, y: float, p: float) -> float:
     """The pinball loss."""
     return p * (y - s) if y > s else (1.0 - p) * (s - y)
 
 
-@part
+@inline_jit
 def residual(s: float, y: float, p: float) -> float:
     """p above, p − 1 below."""
     if y > s:
@@ -25,13 +25,13 @@ def residual(s: float, y: float, p: float) -> float:
     return p - 1.0 if y < s else y - s  # 0, or NaN if s is
 
 
-@part
+@inline_jit
 def curvature(s: float, y: float, p: float) -> float:
     """0."""
     return 0.0
 
 
-@part
+@inline_jit
 def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, float]:
     """Up to the label and no further: the slope there is whatever holds the score."""
     k = r * residual(s, y, p)
@@ -40,7 +40,7 @@ def implicit(s: float, q: float, r: float, y: float, p: float) -> tuple[float, f
     return ((y - s) / q, math.inf) if q > 0.0 else (0.0, 0.0)
 
 
-@part
+@inline_jit
 def weight(s: float, y: float, p: float, noise: float) -> float:
     """Slope over distance: a parabola with its lowest point at y; |y − s| is taken for φ/10 there.
 
@@ -61,7 +61,7 @@ MODEL = Model(
     admits=linear.admits,
     weight=weight,
     smooth=False,
-    curved=False,
+    has_curvature=False,
     implicit=implicit,
     parameter=Parameter(
         "level", "which quantile, 0.5 for the median", "real", 0.5, 0.0, 1.0, example=0.8

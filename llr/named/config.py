@@ -7,7 +7,7 @@ from typing import Any
 from llr.algorithms import ALGORITHMS
 from llr.config import Config
 from llr.errors import ConfigError
-from llr.named.features import RESERVED, refusal
+from llr.named.feature_rows import RESERVED, refusal
 from llr.parameter import is_real, is_whole
 
 MOST_NAMES = 10_000_000
@@ -26,7 +26,8 @@ class NamedConfig(Config):
     >>> NamedConfig("linear", algorithm="svrg/ag")
     Traceback (most recent call last):
     llr.errors.ConfigError: algorithm: svrg/ag moves what a sample does not have: with named \
-features there are sg, sg/sg, sg/ag, isg, isg/sg, isg/ag, adagrad, adagrad/sg, adagrad/ag, auto
+features there are sg, sg/sg, sg/ag, isg, isg/sg, isg/ag, adagrad, adagrad/sg, \
+adagrad/ag, auto, kalman
     """
 
     theta0: Any = None
@@ -49,9 +50,15 @@ features there are sg, sg/sg, sg/ag, isg, isg/sg, isg/ag, adagrad, adagrad/sg, a
         self._check_sparse()
 
     @property
+    def most_names(self) -> int | None:
+        """How many names the algorithm can learn, None for any number."""
+        sparse = self.of_algorithm.sparse
+        return sparse.most if sparse and sparse.refuses else None
+
+    @property
     def sparse_options(self) -> dict[str, Any]:
         """The options, without what would move every coordinate at every sample."""
-        off = {p.name: False for p in self.of_algorithm.parameters if p.everywhere}
+        off = {p.name: False for p in self.of_algorithm.parameters if p.dense_only}
         return self.options | off
 
     @property
@@ -65,7 +72,7 @@ features there are sg, sg/sg, sg/ag, isg, isg/sg, isg/ag, adagrad, adagrad/sg, a
             reason = f"{self.algorithm} moves what a sample does not have"
             raise ConfigError("algorithm", f"{reason}: with named features there are {able}")
         for parameter in self.of_algorithm.parameters:
-            if parameter.everywhere and self.options.get(parameter.name):
+            if parameter.dense_only and self.options.get(parameter.name):
                 reason = "would move every feature at every sample: not with named ones"
                 raise ConfigError(f"options.{parameter.name}", reason)
 
@@ -79,6 +86,8 @@ features there are sg, sg/sg, sg/ag, isg, isg/sg, isg/ag, adagrad, adagrad/sg, a
         own = [name for name in plain if not name.startswith(RESERVED)]
         if len(own) > self.max_features or (len(own) < len(plain) and len(own) < self.max_features):
             raise ConfigError("theta0", f"must have at most {self.max_features} names of its own")
+        if self.most_names is not None and len(plain) > self.most_names:
+            raise ConfigError("theta0", f"{self.algorithm} learns at most {self.most_names} names")
         shared = [name for name in plain if name.startswith(RESERVED)]
         object.__setattr__(self, "theta0", {name: plain[name] for name in (*own, *shared)})
 

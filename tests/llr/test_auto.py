@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from support.auto_reference import LINEAR, LOGISTIC, Auto, Says
 from support.bank_reference import Bank
+from support.class_filters_reference import ClassFilters
 
 import llr
+from llr.auto.layout import TRUST
 from llr.models import MODELS
 
 Array = np.ndarray[Any, Any]
@@ -19,9 +21,9 @@ def auto(model: str, **options: Any) -> llr.Learner:
     return llr.Learner(model, algorithm="auto", **options)
 
 
-def predicted(learner: llr.Learner, X: Array, y: Array) -> Array:
+def predicted(learner: llr.Learner, X: Array, y: Array, w: Array | None = None) -> Array:
     """What the learner says of each row before learning from it."""
-    found = learner.learn(X, y, predictions=True).predictions
+    found = learner.learn(X, y, w=w, predictions=True).predictions
     assert found is not None
     return found
 
@@ -34,9 +36,18 @@ def rows(n: int, dim: int, seed: int) -> tuple[Array, Array, np.random.Generator
     return X * np.logspace(-2, 2, dim) + rng.normal(size=dim), s, rng
 
 
+def weights(n: int) -> Array:
+    """Weights of very different sizes."""
+    return np.exp(np.random.default_rng(11).normal(size=n))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("model", "says"), [("linear", LINEAR), ("logistic", LOGISTIC)])
-def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) -> None:
+def test_the_kernel_agrees_with_its_plain_restatement(
+    model: str, says: Says, weighted: bool
+) -> None:
     X, s, rng = rows(400, 4, 3)
+    w = weights(400) if weighted else np.ones(400)
     s[200:] *= -1.0  # a jump, for the mean to start over
     y = (
         s + rng.normal(size=400)
@@ -44,8 +55,8 @@ def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) ->
         else 1.0 * (rng.random(400) < 1 / (1 + np.exp(-s)))
     )
     learner, plain = auto(model, dim=4, second_order=False), Auto(says, 4)
-    found = predicted(learner, X, y)
-    scores = [plain.learn(x, label) for x, label in zip(X, y, strict=True)]
+    found = predicted(learner, X, y, w)
+    scores = [plain.learn(*sample) for sample in zip(X, y, w, strict=True)]
     expected: list[float] = (
         scores if model == "linear" else [1 / (1 + math.exp(-one)) for one in scores]
     )
@@ -56,9 +67,11 @@ def test_the_kernel_agrees_with_its_plain_restatement(model: str, says: Says) ->
     assert plain.count < 300  # the mean did start over
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("model", "says"), [("linear", LINEAR), ("logistic", LOGISTIC)])
-def test_the_bank_agrees_with_its_plain_restatement(model: str, says: Says) -> None:
+def test_the_bank_agrees_with_its_plain_restatement(model: str, says: Says, weighted: bool) -> None:
     X, s, rng = rows(700, 4, 3)
+    w = weights(700) if weighted else np.ones(700)
     s[350:] *= -2.0  # a jump, for the sentinel
     y = (
         s + rng.normal(size=700)
@@ -66,20 +79,59 @@ def test_the_bank_agrees_with_its_plain_restatement(model: str, says: Says) -> N
         else 1.0 * (rng.random(700) < 1 / (1 + np.exp(-s)))
     )
     learner, first, plain = auto(model, dim=4), Auto(says, 4), Bank(says, 4)
-    found, scores = predicted(learner, X, y), []
-    for t, (x, label) in enumerate(zip(X, y, strict=True)):
+    found, scores = predicted(learner, X, y, w), []
+    for t, (x, label, m) in enumerate(zip(X, y, w, strict=True)):
         constant = first.constant
         bounds = says.reach(t, first.low, first.high) if t else (-math.inf, math.inf)
-        alone = first.learn(x, label)
-        given = (alone, constant if t else alone, bounds, first.centre, first.spread)
+        trust = 1 / (1 + math.exp(-first.merit))
+        alone = first.learn(x, label, m)
+        given = (alone, constant if t else alone, bounds, first.centre, first.spread, m, trust)
         scores.append(plain.learn(x, label, *given))
     expected = scores if model == "linear" else [1 / (1 + math.exp(-one)) for one in scores]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
     assert model == "logistic" or plain.alarms > 0
     together = auto(model, dim=4)
-    for x, label in zip(X, y, strict=True):
-        together.learn(x, label)
+    for x, label, m in zip(X, y, w, strict=True):
+        together.learn(x, label, w=m)
     assert together.pack() == learner.pack()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_filters_of_classes_agree_with_their_plain_restatement(weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    X, theta = rng.normal(size=(900, 3)) @ rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    s = 0.5 * X @ theta
+    s[450:] *= -1.0  # a jump, for the filters to lose
+    y = (s + rng.gumbel(size=s.shape)).argmax(axis=1)
+    w = 0.5 + rng.random(900) if weighted else np.ones(900)
+    X = X * [0.01, 1.0, 100.0] + [0.1, 3.0, 0.0]
+    learner, first = (auto("softmax", dim=3, classes=3, second_order=so) for so in (True, False))
+    found, plain = predicted(learner, X, y, w), ClassFilters(3, 3)
+    expected = []
+    for x, label, m in zip(X, y, w, strict=True):
+        trust = first._state.scalars[TRUST] if first.t else 1.0  # type: ignore[union-attr]
+        alone = predicted(first, x, label, m)[0]
+        expected.append(plain.learn(x, label, alone, m, trust))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert plain.restarts > 0
+    together = auto("softmax", dim=3, classes=3, second_order=True)
+    for x, label, m in zip(X, y, w, strict=True):
+        together.learn(x, label, w=m)
+    assert together.pack() == learner.pack()
+    share = float(np.exp(plain.votes[0]) / np.exp(plain.votes).sum())
+    own = plain.theta[:, 1:]
+    np.testing.assert_allclose(learner.theta, share * own + (1 - share) * first.theta, rtol=1e-5)
+    origin = plain.theta[:, 0] - own @ plain.c
+    mixed = share * origin + (1 - share) * np.asarray(first.intercept)
+    np.testing.assert_allclose(np.asarray(learner.intercept), mixed, rtol=1e-5, atol=1e-6)
+
+
+def test_filters_of_classes_stay_within_their_budget() -> None:
+    first = auto("softmax", dim=64, classes=10, second_order=False)
+    assert auto("softmax", dim=64, classes=10).nbytes > first.nbytes + 8 * 10 * 65 * 64 // 2
+    for dim, classes in ((64, 12), (65, 2), (2, 257)):
+        first = auto("softmax", dim=dim, classes=classes, second_order=False)
+        assert auto("softmax", dim=dim, classes=classes).nbytes == first.nbytes
 
 
 @pytest.mark.parametrize("model", FEATURES)
@@ -208,6 +260,19 @@ def test_a_hard_stream_costs_hardly_more_than_predicting_nothing(name: str, seed
     assert learner.loss.total <= 1.02 * float(0.5 * y @ y)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_heavy_tailed_features_cost_the_filters_no_more_than_the_first_order(seed: int) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    X = np.exp(rng.normal(0.0, 2.0, size=(3000, 20)))
+    y = 0.1 * X @ rng.normal(size=20) + rng.normal(size=3000)
+    losses = []
+    for second_order in (True, False):
+        learner = auto("linear", second_order=second_order)
+        learner.learn(X, y)
+        losses.append(learner.loss.total)
+    assert losses[0] < 1.05 * losses[1]
+
+
 def test_heavy_tails_are_learnt_all_the_same() -> None:
     rng = np.random.default_rng(23)
     X = rng.standard_t(2, size=(5000, 20))
@@ -263,9 +328,12 @@ def test_it_says_when_eta_is_held_at_the_end_of_its_window() -> None:
     assert "largest" in learner.eta_status.advice
 
 
-def test_a_state_from_before_the_bank_goes_on_at_first_order() -> None:
+@pytest.mark.parametrize("model", ["linear", "softmax"])
+def test_a_state_from_before_the_bank_goes_on_at_first_order(model: str) -> None:
     X, s, _ = rows(200, 3, 12)
-    plain, whole = auto("linear", dim=3, second_order=False), auto("linear", dim=3)
+    options = {"classes": 3} if model == "softmax" else {}
+    s = np.digitize(s, [-1.0, 1.0]) * 1.0 if model == "softmax" else s
+    plain, whole = auto(model, dim=3, second_order=False, **options), auto(model, dim=3, **options)
     plain.learn(X[:100], s[:100])
     packed = plain.to_plain()
     del packed["config"]["options"]["second_order"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import llr
-from llr.algorithms import exact_hessian
+from llr.algorithms import hessian_of
+from llr.kernels.layout import DIFFERENCE, EXACT, NUMERICAL
 
 
 @pytest.mark.parametrize(
@@ -68,10 +69,11 @@ def test_theta0_is_checked_against_the_dim_the_first_sample_tells() -> None:
 
 
 def test_memory_uses_the_exact_hessian_unless_told_otherwise() -> None:
-    assert exact_hessian({"memory": True})
-    assert not exact_hessian({})
-    assert not exact_hessian({"memory": True, "hessian": "difference"})
-    assert exact_hessian({"hessian": "exact"})
+    assert hessian_of({"memory": True}) == EXACT
+    assert hessian_of({}) == DIFFERENCE
+    assert hessian_of({"memory": True, "hessian": "difference"}) == DIFFERENCE
+    assert hessian_of({"memory": True, "hessian": "numerical"}) == NUMERICAL
+    assert hessian_of({"hessian": "exact"}) == EXACT
 
 
 def test_a_learner_from_a_config_is_the_same_learner() -> None:

@@ -9,10 +9,10 @@ import pytest
 from support.samples_of import DIM, PAIRS, config_of, options_of, samples_of, theta0_of, tried
 
 import llr
-from llr import models, rates
-from llr.bases import BASES
+from llr import models
+from llr.algorithms import BASES, rates
+from llr.algorithms.rates import RATES
 from llr.models import MODELS
-from llr.rates import RATES
 
 every_pair = pytest.mark.parametrize(("model", "algorithm"), PAIRS)
 every_model = pytest.mark.parametrize("model", llr.MODELS)

@@ -5,10 +5,10 @@ import pytest
 
 import llr
 from llr import eta_status
+from llr.algorithms.algorithm import FLOOR
 from llr.config import Config
 from llr.history import used
-from llr.layout import ETA, LOG_ETA, T
-from llr.rates.rate import FLOOR
+from llr.kernels.layout import ETA, LOG_ETA, T
 from llr.state import initial
 from llr.types import Vector
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.samples_of import options_of, samples_of, theta0_of, tried
+from support import reference
+from support.like_reference import reference_samples
+from support.samples_of import config_of, options_of, samples_of, theta0_of, tried
 
 import llr
 from llr.types import Vector
@@ -83,6 +85,112 @@ def test_the_quadratic_way_differentiates_each_prefix_at_its_own_eta() -> None:
         assert exact[t] == alone.lam[t]
     X, labels = samples_of("linear", 4, 5)
     assert llr.exact.lambdas("linear", X, labels, etas=etas[:5])[0] == 0.0
+
+
+@pytest.mark.parametrize("model", ["gaussian", "logistic", "poisson", "softmax", "huber"])
+@pytest.mark.parametrize("hessian", ["exact", "difference"])
+def test_both_forms_of_a_are_those_of_fifty_digits(model: str, hessian: str) -> None:
+    samples, theta0 = samples_of(model, 5, 30), theta0_of(model, 5)
+    own = tried(llr.MODELS[model].parameters)
+    ours = llr.exact.derivative(model, *samples, eta=0.2, theta0=theta0, hessian=hessian, **own)
+    numbers: dict[str, Any] = {"classes": int(own["classes"])} if model == "softmax" else {}
+    if model == "huber":
+        numbers["parameter"] = config_of(model).model_number
+    theirs = reference.lemma1(
+        model,
+        reference_samples(samples),
+        theta0.tolist(),
+        0.2,
+        shifted=hessian == "difference",
+        **numbers,
+    )
+    A = np.array([[float(v) for v in one.a] for one in theirs])
+    ours_A = ours.A[1:].reshape(len(A), -1)
+    np.testing.assert_allclose(ours_A, A, rtol=1e-10, atol=1e-10 * np.abs(A).max())
+    assert ours.of_loss == pytest.approx(float(theirs[-1].dloss), rel=1e-10)
+
+
+@pytest.mark.parametrize("model", SMOOTH)
+def test_the_numerical_a_is_the_exact_one_to_eight_digits(model: str) -> None:
+    samples, theta0 = samples_of(model, 6, STEPS), theta0_of(model, 6)
+    own = tried(llr.MODELS[model].parameters)
+    runs = {
+        hessian: llr.exact.derivative(
+            model, *samples, eta=0.2, theta0=theta0, hessian=hessian, **own
+        ).A
+        for hessian in ("exact", "numerical")
+    }
+    scale = float(np.abs(runs["exact"]).max())
+    np.testing.assert_allclose(runs["numerical"], runs["exact"], atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("model", SMOOTH)
+@pytest.mark.parametrize("rate", ["sg", "ag"])
+def test_the_exact_rate_climbs_the_loss_of_runs_with_one_eta(model: str, rate: str) -> None:
+    """Each log η is computed here from fixed-step runs alone, differentiated by differences."""
+    n = 12
+    samples, theta0 = samples_of(model, 7, n), theta0_of(model, 7)
+    own = tried(llr.MODELS[model].parameters)
+    exact = llr.exact.ExactSG(model, 0.2, theta0, rate=rate, **own)
+    assert exact.learn(*(column[:5] for column in samples))
+    assert exact.learn(*(column[5:] for column in samples))
+    log_eta, n2, d = math.log(0.2), 0.0, 0.0
+    for t in range(n):
+        head = tuple(column[: t + 1] for column in samples)
+        past = tuple(column[:t] for column in samples)
+        up, down = (math.exp(log_eta + step) for step in (1e-5, -1e-5))
+        slopes = [
+            (total_loss(model, part, theta0, up) - total_loss(model, part, theta0, down)) / 2e-5
+            for part in (head, past)
+            if len(part[-1])
+        ]
+        lam = sum(slopes[1:]) - slopes[0]  # of the last sample's ℓ alone
+        mu = math.sqrt(t + 2) * math.log(t + 3)
+        assert exact.lam[t] == pytest.approx(lam, rel=1e-5, abs=1e-8)
+        d = (1 - 1 / mu) * d + 1 / mu
+        n2 = ((1 - 1 / mu) * n2 + lam**2 / mu) / d
+        if t > 0:
+            log_eta += lam / mu / (math.sqrt(n2) if rate == "ag" else 1.0)
+        assert exact.log_etas[t + 1] == pytest.approx(log_eta, abs=1e-4)
+    fixed = llr.exact.derivative(model, *samples, eta=exact.eta, theta0=theta0, **own)
+    np.testing.assert_array_equal(exact.theta, fixed.theta[-1])
+    np.testing.assert_array_equal(exact.A, fixed.A[-1])
+
+
+def test_along_is_a_run_from_the_start_for_every_eta() -> None:
+    X, y = samples_of("linear", 4, 9)
+    etas = np.linspace(0.1, 0.5, 9)
+    found = llr.exact.along("linear", X, y, etas=etas)
+    for t in (1, 4, 8):
+        alone = llr.exact.derivative("linear", X[:t], y[:t], eta=float(etas[t]))
+        np.testing.assert_array_equal(found.A[t], alone.A[-1])
+        np.testing.assert_array_equal(found.theta[t], alone.theta[-1])
+
+
+def test_a_quadratic_cost_is_refused_beyond_its_bound() -> None:
+    many = np.zeros(llr.exact.MAX_SAMPLES + 1)
+    with pytest.raises(llr.SampleError, match="10,000 at most"):
+        llr.exact.along("gaussian", many, etas=many + 1.0)
+    learner = llr.exact.ExactSG("gaussian")
+    assert learner.learn([1.0, 2.0])
+    with pytest.raises(llr.SampleError, match="10,000 at most"):
+        learner.learn(many[:-2])
+    assert learner.t == 2
+
+
+def test_the_exact_rate_stays_at_its_last_finite_step() -> None:
+    learner = llr.exact.ExactSG("poisson", 1.0)
+    X, y = np.full((4, 1), 1e3), np.array([0.0, 1e6, 0.0, 0.0])
+    outcome = learner.learn(X, y)
+    assert not outcome
+    assert learner.t == outcome.accepted < 4
+    assert np.isfinite(learner.theta).all()
+
+
+@pytest.mark.parametrize("wrong", [{"rate": "fixed"}, {"rate": "exact"}, {"hessian": "guess"}])
+def test_a_wrong_rate_or_hessian_is_a_config_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(llr.ConfigError):
+        llr.exact.ExactSG("gaussian", **wrong)
 
 
 def test_an_unknown_model_is_a_config_error() -> None:

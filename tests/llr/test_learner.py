@@ -35,7 +35,7 @@ def test_loss_is_judged_before_learning() -> None:
     learner = llr.Learner("gaussian", algorithm="sg", eta0=1.0, theta0=2.0)
     assert learner.loss.mean is None
     assert learner.learn([4.0])
-    assert learner.loss == (2.0, 2.0)
+    assert learner.loss == (2.0, 2.0, 2.0)
 
 
 def test_regret_is_none_when_off_and_where_no_exact_comparator_exists() -> None:

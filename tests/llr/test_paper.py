@@ -58,6 +58,71 @@ def test_a_callers_own_schedule_damps_theta_and_log_eta() -> None:
     assert_like_reference("linear", "sg/ag", seed=6, schedule=lambda t: 2.0 + t)
 
 
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_a_pair_of_schedules_damps_theta_by_f_and_log_eta_by_mu(algorithm: str) -> None:
+    pair = (lambda t: 2.0 + t, lambda t: 1.5 + 0.1 * t)
+    assert_like_reference("logistic", algorithm, seed=6, schedule=pair)
+
+
+@pytest.mark.parametrize("pair", [(None, lambda t: 2.0 + t), (lambda t: 2.0 + t, None)])
+def test_one_schedule_of_a_pair_may_stay_the_papers(pair: Any) -> None:
+    samples = samples_of("linear", 6, 50)
+    f, mu = (one or (lambda t: np.sqrt(t + 2.0) * np.log(t + 3.0)) for one in pair)
+    half, both = (
+        llr.Learner("linear", algorithm="sg/ag", eta0=0.1, schedule=schedule)
+        for schedule in (pair, (f, mu))
+    )
+    alike = llr.Learner("linear", algorithm="sg/ag", eta0=0.1, schedule=lambda t: 2.0 + t)
+    for learner in (half, both, alike):
+        assert learner.learn(*samples)
+    np.testing.assert_allclose(half.theta, both.theta, rtol=1e-12)
+    assert half.log_eta == pytest.approx(both.log_eta, rel=1e-12)
+    assert half.log_eta != alike.log_eta
+    again = llr.Learner.unpack(half.pack(), pair)
+    assert again.learn(*samples)
+    assert half.learn(*samples)
+    assert again.pack() == half.pack()
+
+
+@pytest.mark.parametrize(("pair", "name"), [((None, lambda t: 0.5), "μ"), ((abs, None), "f")])
+def test_each_schedule_of_a_pair_is_checked(pair: Any, name: str) -> None:
+    learner = llr.Learner("gaussian", algorithm="sg/ag", schedule=pair)
+    with pytest.raises(llr.ConfigError, match=f"{name}.t. must be finite"):
+        learner.learn([1.0, 2.0])
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if llr.MODELS[m].smooth])
+@pytest.mark.parametrize("algorithm", LEARNING)
+def test_the_numerical_hessian_gives_proposition_1_to_seven_digits(
+    model: str, algorithm: str
+) -> None:
+    samples, theta0 = samples_of(model, 2, 60), theta0_of(model, 2)
+    eta0 = 0.002 if "svrg" in algorithm else 0.1
+    learner = llr.Learner(
+        model,
+        algorithm=algorithm,
+        eta0=eta0,
+        theta0=theta0,
+        hessian="numerical",
+        **options_of(model),
+    )
+    assert learner.learn(*samples)
+    classes = {"classes": learner.theta.shape[0]} if model == "softmax" else {}
+    exact = reference.run(
+        model,
+        algorithm,
+        reference_samples(samples),
+        theta0.tolist(),
+        eta0,
+        hessian="exact",
+        **classes,
+    )[-1]
+    assert exact.h is not None
+    h = np.array([float(v) for v in exact.h])
+    np.testing.assert_allclose(learner.h.ravel(), h, atol=1e-7 * float(np.abs(h).max()))
+    assert learner.log_eta == pytest.approx(float(exact.log_eta), rel=1e-7)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "eta0"), [("sg/ag", 1e-2), ("sg/ag", 1e-1), ("svrg/ag", 1e-3), ("svrg/ag", 1e-2)]
 )

@@ -6,7 +6,7 @@ a score (loss, residual, curvature, weight, reach) is passed in.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,17 @@ LOGISTIC = Says(
 )
 
 
+def weighted(says: Says, w: float) -> Says:
+    """What the model says of a sample of weight w."""
+    return replace(
+        says,
+        loss=lambda s, y: w * says.loss(s, y),
+        residual=lambda s, y: w * says.residual(s, y),
+        curvature=lambda s, y: w * says.curvature(s, y),
+        weight=lambda s, y: w * says.weight(s, y),
+    )
+
+
 def implicit(says: Says, s: float, q: float, r: float, y: float) -> float:
     """The k with k = r · residual(s + k q), by halving."""
     low, high = sorted((0.0, r * says.residual(s, y)))
@@ -75,9 +86,9 @@ class Auto:
         self.eta, self.merit = 1e-3, 4.0
         self.low = self.high = 0.0
 
-    def learn(self, x: Any, y: float) -> float:
+    def learn(self, x: Any, y: float, w: float = 1.0) -> float:
         """Learn from one sample; returns what was predicted."""
-        says, t = self.says, self.t
+        says, t = weighted(self.says, w), self.t
         u, q = self._direction(x)
         raw = np.array([v[:-1] @ x + v[-1] for v in (self.mean, self.walker, self.runner)])
         raw = np.append(raw, self.constant)
@@ -105,7 +116,7 @@ class Auto:
         weight = says.weight(self.constant, y)
         self.heft += weight * (2 if t == 0 and says.measured else 1)
         self.constant += says.residual(raw[3], y) / self.heft
-        self._move(u, q, y, s, raw, x)
+        self._move(says, u, q, y, s, raw, x)
         self.low, self.high = min(self.low, y), max(self.high, y)
         self.t += 1
         return float(s)
@@ -122,8 +133,8 @@ class Auto:
         u = np.zeros(self.dim) if self.t < 3 else z * self.inverse / (1 + 20 * weight)
         return np.append(u, 1 - u @ self.centre), float(u @ z) + 1
 
-    def _move(self, u: Any, q: float, y: float, s: float, raw: Any, x: Any) -> None:
-        says, t = self.says, min(self.t, 10_000)
+    def _move(self, says: Says, u: Any, q: float, y: float, s: float, raw: Any, x: Any) -> None:
+        t = min(self.t, 10_000)
         bend = says.weight(s, y)
         self.stretch += (bend * q - self.stretch) * max(1 / (t + 1), 1 / 1001)
         sigma = self.tangent[:-1] @ x + self.tangent[-1]
@@ -174,10 +185,10 @@ class NamedAuto(Auto):
         self.counted, self.noticed = np.zeros((2, self.dim + 1))
         self.starts = 0.0
 
-    def learn(self, x: Any, y: float) -> float:
+    def learn(self, x: Any, y: float, w: float = 1.0) -> float:
         """Learn from one sample; returns what was predicted."""
         self.there = np.append(~np.isnan(x), True)  # the intercept always is
-        return super().learn(np.nan_to_num(x), y)
+        return super().learn(np.nan_to_num(x), y, w)
 
     def _direction(self, x: Any) -> tuple[Any, float]:
         u, there = np.zeros(self.dim + 1), self.there

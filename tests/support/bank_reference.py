@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from support.auto_reference import Says, implicit
+from support.auto_reference import Says, implicit, weighted
 
 Array = np.ndarray[Any, Any]
 LONG, SHORT, SENTINEL, CONSTANT, FIRST_ORDER = range(5)
@@ -64,7 +64,7 @@ class Bank:
         self.ridges = [3.0, 1.0, 0.3] if self.says.measured else [1.0, 0.1, 0.01]
         self.filters = [self._prior(ridge) for ridge in self.ridges]
         self.votes = np.array([-1.0, 0.0, -1.0, -1.0, -1.0])
-        self.kept: list[tuple[Array, float]] = []
+        self.kept: list[tuple[Array, float, float]] = []
         self.slow = self.quick = self.usual = self.counted = self.cusum = 0.0
         self.age, self.won, self.lost, self.pending, self.merit = 1e6, 0.5, 1.0, False, 4.0
 
@@ -76,33 +76,34 @@ class Bank:
     def _prior(self, ridge: float) -> Filter:
         return Filter(np.zeros(self.dim + 1), np.diag(self._caps(ridge)), ridge)
 
-    def _step(self, s: float, q: float, y: float, noise: float) -> tuple[float, float]:
+    def _step(self, s: float, q: float, y: float, m: float, noise: float) -> tuple[float, float]:
         if self.says.measured:
-            k = implicit(self.says, s, q, 1.0, y)
-            return k, max(self.says.curvature(s + k * q, y), 1e-6)
-        most = 4 * math.sqrt(noise * (1 + q)) if noise > 0 else math.inf
-        w = min(1.0, most / abs(y - s))
+            k = implicit(weighted(self.says, m), s, q, 1.0, y)
+            return k, m * max(self.says.curvature(s + k * q, y), 1e-6)
+        most = 4 * math.sqrt(noise * (1 / m + q)) if noise > 0 else math.inf
+        w = m * min(1.0, most / abs(y - s))
         return (y - s) * w / (1 + w * q), w
 
     def _refit(self, mean: Array, spread: Array) -> None:
         t, measured = len(self.kept), self.says.measured
-        before = [[f.theta @ [1, *(x - self.c)] for x, _ in self.kept] for f in self.filters]
+        before = [[f.theta @ [1, *(x - self.c)] for x, _, _ in self.kept] for f in self.filters]
         self.c = mean.copy()
         self.v = spread * t / (t - 1) if t > 1 else 0.0 * spread
         self.filters = [self._prior(ridge) for ridge in self.ridges]
         for k, one in enumerate(self.filters):
-            for r, (x, y) in enumerate(self.kept):
+            for r, (x, y, m) in enumerate(self.kept):
                 z = np.array([1, *(x - self.c)])
                 s, q = float(one.theta @ z), one.q(z)
                 if measured and t > 2:
                     at = before[k][r]
                     w = max(self.says.curvature(at, y), 1e-3)
                     to = at + min(max(self.says.residual(at, y) / w, -5.0), 5.0)
+                    w *= m
                     gain = (to - s) / (1 / w + q)
                 else:
-                    gain, w = self._step(s, q, y, 0.0)
-                one.errors += (y - s) ** 2 / (1 + q)
-                one.weight += 1 / (1 + q)
+                    gain, w = self._step(s, q, y, m, 0.0)
+                one.errors += m * (y - s) ** 2 / (1 + m * q)
+                one.weight += 1 / (1 + m * q)
                 one.learn(z, gain, w)
 
     def learn(
@@ -114,11 +115,14 @@ class Bank:
         bounds: tuple[float, float],
         mean: Array,
         spread: Array,
+        m: float,
+        trust: float,
     ) -> float:
         """Learn from one sample; returns the score that was predicted."""
         t, measured = self.t, self.says.measured
         far = np.sqrt(10 * self.v) if t < 128 else np.inf
-        z = np.array([1, *np.clip(x - self.c, -far, far)])
+        near = far if t < 32 or measured else np.inf
+        z = np.array([1, *np.clip(x - self.c, -near, near)])
         beyond = np.any(np.abs(x - self.c) > far)
         if t >= 128:
             one = self.filters[SHORT]
@@ -128,22 +132,22 @@ class Bank:
         q = [one.q(z) for one in self.filters]
         raw = [a / math.sqrt(1 + math.pi / 8 * b) for a, b in zip(s, q, strict=True)]
         raw = raw if measured else s
-        inside = np.clip(raw, *bounds)
-        width = bounds[1] - bounds[0]
-        leak = np.clip(raw - inside, -10 * width, 10 * width) if t > 0 else 0.0
-        scores = np.array([*(inside + leak / (1 + math.exp(self.merit))), constant, first_order])
+        inside, most = np.clip(raw, *bounds), 10 * (bounds[1] - bounds[0])
+        leak = np.clip(raw - inside, -most, most) if t > 0 else 0.0
+        leak *= 1 - min(trust, 1 / (1 + math.exp(-self.merit)))
+        scores = np.array([*(inside + leak), constant, first_order])
         shares = np.exp(self.votes) / np.exp(self.votes).sum()
         together = float(shares @ scores)
         if measured:
             p = float(shares @ (1 / (1 + np.exp(-scores))))
             together = math.log(p / (1 - p))
         late = max(0.0, math.log((t + 1) / 1000))
-        leader = self._judge(y, scores, raw, inside, late)
+        leader = self._judge(y, m, scores, raw, inside, late)
         if t < 128:
-            self.kept.append((x.copy(), y))
+            self.kept.append((x.copy(), y, m))
             if t >= 64 and not measured:
                 self.counted += 1
-                excess = 2 * self.says.loss(scores[leader], y)
+                excess = 2 * m * self.says.loss(scores[leader], y)
                 self.usual += (excess - self.usual) / self.counted
         again = t < 128 and (beyond or t < 8 or (t + 1) & t == 0)
         if again:
@@ -151,10 +155,10 @@ class Bank:
         for k, one in enumerate([] if again else self.filters):
             own = one.errors / one.weight if one.weight > 0 else 0.0
             robust = (k == LONG or t < 128) and not measured
-            gain, w = self._step(s[k], q[k], y, own if robust else 0.0)
+            gain, w = self._step(s[k], q[k], y, m, own if robust else 0.0)
             keep = 0.98 if k == SHORT and t >= 128 else 1.0
-            one.errors = keep * one.errors + w * (y - s[k]) ** 2 / (1 + q[k])
-            one.weight = keep * one.weight + 1 / (1 + q[k])
+            one.errors = keep * one.errors + w * (y - s[k]) ** 2 / (1 + m * q[k])
+            one.weight = keep * one.weight + 1 / (1 + m * q[k])
             one.learn(z, gain, w)
         if t + 1 == 128:
             self._settle_ridge(leader)
@@ -163,12 +167,14 @@ class Bank:
                 self._recentre(mean, spread)
             self._hand_on(leader, late)
             z = np.array([1, *(x - self.c)])
-            self._watch(y, z, scores, leader, late)
+            self._watch(y, m, z, scores, leader, late)
         self.t += 1
         return together
 
-    def _judge(self, y: float, scores: Array, raw: Any, inside: Array, late: float) -> int:
-        t, measured, loss = self.t, self.says.measured, self.says.loss
+    def _judge(
+        self, y: float, m: float, scores: Array, raw: Any, inside: Array, late: float
+    ) -> int:
+        t, measured, loss = self.t, self.says.measured, weighted(self.says, m).loss
         losses = np.array([loss(one, y) for one in scores])
         unit = 1.0
         if not measured:
@@ -218,11 +224,11 @@ class Bank:
                 self._copy(leader, k)
                 self.votes[k] = top - 2
 
-    def _watch(self, y: float, z: Array, scores: Array, leader: int, late: float) -> None:
-        loss = self.says.loss(scores[leader], y)
+    def _watch(self, y: float, m: float, z: Array, scores: Array, leader: int, late: float) -> None:
+        loss = m * self.says.loss(scores[leader], y)
         if self.says.measured:
             p = 1 / (1 + math.exp(-scores[leader]))
-            surprise = loss + p * math.log(p) + (1 - p) * math.log(1 - p) - 0.2
+            surprise = loss + m * (p * math.log(p) + (1 - p) * math.log(1 - p)) - 0.2
         else:
             surprise = min(2 * loss / self.usual, 20.0) - 3
             self.usual += (min(2 * loss, 20 * self.usual) - self.usual) / 300
@@ -244,5 +250,5 @@ class Bank:
         one = self.filters[SENTINEL]
         U, _ = factored(one.P)
         one.P = (U * self._caps(one.ridge)) @ U.T
-        one.learn(z, *self._step(float(one.theta @ z), one.q(z), y, 0.0))
+        one.learn(z, *self._step(float(one.theta @ z), one.q(z), y, m, 0.0))
         self.votes[SENTINEL] = self.votes[leader] + math.log(self.won / self.lost)

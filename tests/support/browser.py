@@ -19,6 +19,7 @@ from typing import Any
 from scripts.system_programs import need
 
 PATIENCE = 20.0
+CLICKS = 5
 KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), " ": (32, " ")} | {
     name: (code, "") for code, name in enumerate(("ArrowLeft", "ArrowUp", "ArrowRight"), start=37)
 }
@@ -171,24 +172,36 @@ class Page:
         return found
 
     def click(self, selector: str) -> None:
-        """Click in the middle of what is there, once it can be seen and has come to rest."""
-        at = self.until(
-            f"""(() => {{
-                const found = document.querySelector({json.dumps(selector)});
-                if (!found || found.disabled) return null;
-                found.scrollIntoView({{block: "center", behavior: "instant"}});
-                const box = found.getBoundingClientRect();
-                const x = box.x + box.width / 2, y = box.y + box.height / 2;
-                const top = document.elementFromPoint(x, y);
-                const was = found.lastSeen;
-                found.lastSeen = `${{x}} ${{y}}`;
-                if (was !== found.lastSeen) return null;
-                return box.width && (found.contains(top) || top?.contains(found)) && [x, y];
-            }})()"""
-        )
-        self.mouse("mouseMoved", *at)
-        self.mouse("mousePressed", *at, button="left", clickCount=1)
-        self.mouse("mouseReleased", *at, button="left", clickCount=1)
+        """Click in the middle of an element, once it can be seen and has come to rest.
+
+        A page that moves between the look and the click makes the click miss; it is repeated then.
+        """
+        for _ in range(CLICKS):
+            at = self.until(
+                f"""(() => {{
+                    const found = document.querySelector({json.dumps(selector)});
+                    if (!found || found.disabled) return null;
+                    found.scrollIntoView({{block: "center", behavior: "instant"}});
+                    const box = found.getBoundingClientRect();
+                    const x = box.x + box.width / 2, y = box.y + box.height / 2;
+                    const top = document.elementFromPoint(x, y);
+                    const was = found.lastSeen;
+                    found.lastSeen = `${{x}} ${{y}}`;
+                    if (was !== found.lastSeen) return null;
+                    if (!box.width || !(found.contains(top) || top?.contains(found))) return null;
+                    window.missed = true;
+                    document.addEventListener("pointerdown", ({{target}}) => {{
+                        window.missed = target !== top && !found.contains(target);
+                    }}, {{capture: true, once: true}});
+                    return [x, y];
+                }})()"""
+            )
+            self.mouse("mouseMoved", *at)
+            self.mouse("mousePressed", *at, button="left", clickCount=1)
+            self.mouse("mouseReleased", *at, button="left", clickCount=1)
+            if not self.run("window.missed === true"):  # another page has no such variable
+                return
+        raise PageError(f"{CLICKS} clicks missed {selector}")
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         """A mouse event."""

@@ -8,7 +8,7 @@
 - `unit`: all others
 
 `-m "not service and not browser and not stress"` needs no system program. `slow` is
-given by hand, to tests that need more than a second; `make test-fast` leaves them out too.
+given by hand, to tests that need more than half a second; `make test-fast` leaves them out too.
 """
 
 import inspect

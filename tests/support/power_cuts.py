@@ -248,6 +248,10 @@ class Connection:
     def in_transaction(self) -> bool:
         return self._db.in_transaction
 
+    @property
+    def total_changes(self) -> int:
+        return self._db.total_changes()
+
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
         with self._errors():
             return Rows(self._db.execute(self._pragma(sql), values).fetchall())

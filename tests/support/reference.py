@@ -274,6 +274,7 @@ class Problem:
     theta0: Vector
     eta0: Number
     schedule: Schedule
+    mu: Schedule | None = None  # R1: the schedule as well, unless given
     exact: bool = False  # R6: the Hessian of Proposition 1 in place of the shifted gradient
     memory: bool = False  # R12
     unbiased: bool = False  # R3: the other reading
@@ -351,10 +352,10 @@ def sg_sg(p: Problem) -> list[Record]:
     records = []
     for t, sample in enumerate(p.samples):
         loss -= p.model.ell(theta, sample)
-        mu = mp.mpf(p.schedule(t))
+        mu = mp.mpf((p.mu or p.schedule)(t))
         g = p.model.gradient(theta, sample)
         log_eta = held(log_eta, dot(g, h) / mu)  # R5: eta first; R9: /sg adds lam / mu
-        r = mp.exp(log_eta) / mu  # R1: f and mu are one function
+        r = mp.exp(log_eta) / mp.mpf(p.schedule(t))  # R1
         gamma = past.gamma(g) if p.memory else mp.mpf(1)  # R12
         if p.exact:  # R6: Proposition 1
             bend = p.model.hessian_times(theta, sample, h)
@@ -378,7 +379,7 @@ def sg_ag(p: Problem) -> list[Record]:
     records = []
     for t, sample in enumerate(p.samples):
         loss -= p.model.ell(theta, sample)
-        mu = mp.mpf(p.schedule(t))
+        mu = mp.mpf((p.mu or p.schedule)(t))
         g = p.model.gradient(theta, sample)
         lam = dot(g, h)  # R2: the gradient, not l itself
         d = (1 - 1 / mu) * d + 1 / mu
@@ -390,7 +391,7 @@ def sg_ag(p: Problem) -> list[Record]:
             n = mp.sqrt(n2)
         if n != 0:  # R4
             log_eta = held(log_eta, lam / n / mu)  # R9: /ag adds lam / (n mu)
-        r = mp.exp(log_eta) / mu
+        r = mp.exp(log_eta) / mp.mpf(p.schedule(t))  # R1
         gamma = past.gamma(g) if p.memory else mp.mpf(1)  # R12
         if p.exact:  # R6
             bend = p.model.hessian_times(theta, sample, h)
@@ -419,7 +420,7 @@ def svrg_sg(p: Problem) -> list[Record]:
         if p.refresh is not None and t > 0 and t % p.refresh == 0:  # R7: the option
             theta_b, s_b, count = theta, [mp.mpf(0) for _ in size], 0
         count += 1
-        mu = mp.mpf(p.schedule(t))
+        mu = mp.mpf((p.mu or p.schedule)(t))
         g = p.model.gradient(theta, sample)
         log_eta = held(log_eta, dot(g, h) / mu)  # R5, R9
         r = mp.exp(log_eta)  # R7: undamped
@@ -456,7 +457,7 @@ def svrg_ag(p: Problem) -> list[Record]:
         if p.refresh is not None and t > 0 and t % p.refresh == 0:  # R7: the option
             theta_b, s_b, count = theta, [mp.mpf(0) for _ in size], 0
         count += 1
-        mu = mp.mpf(p.schedule(t))
+        mu = mp.mpf((p.mu or p.schedule)(t))
         g = p.model.gradient(theta, sample)
         lam = dot(g, h)
         d = (1 - 1 / mu) * d + 1 / mu
@@ -509,7 +510,7 @@ def run(
     refresh: int | None = None,
     parameter: Any = None,
     classes: int | None = None,
-    schedule: Schedule | None = None,
+    schedule: Schedule | tuple[Schedule, Schedule] | None = None,
 ) -> list[Record]:
     """Learn the samples in order and return one record per sample.
 
@@ -525,12 +526,14 @@ def run(
         raise ValueError("only the /ag algorithms average lam^2")
     if refresh is not None and (refresh < 1 or not algorithm.startswith("svrg")):
         raise ValueError("refresh is a positive number, for svrg only")
+    damping, mu = schedule if isinstance(schedule, tuple) else (schedule or f, None)
     problem = Problem(
         model=make_model(model, parameter, classes),
         samples=samples,
         theta0=vector(theta0),
         eta0=mp.mpf(eta0),
-        schedule=f if schedule is None else schedule,
+        schedule=damping,
+        mu=mu,
         exact=hessian == "exact" or (hessian is None and memory),  # R6, R12: the defaults
         memory=memory,
         unbiased=unbiased,
@@ -681,8 +684,12 @@ def lemma1(
     parameter: Any = None,
     classes: int | None = None,
     schedule: Schedule | None = None,
+    shifted: bool = False,
 ) -> list[Sensitivity]:
-    """Lemma 1: the exact derivatives of plain SG with respect to its fixed log eta."""
+    """Lemma 1: the exact derivatives of plain SG with respect to its fixed log eta.
+
+    With `shifted`, the approximation printed below it: the gradient at theta + A in their place.
+    """
     m = make_model(model, parameter, classes)
     theta, eta, dloss = vector(theta0), mp.mpf(eta), mp.mpf(0)
     a = [mp.mpf(0) for _ in theta]
@@ -692,7 +699,11 @@ def lemma1(
         g = m.gradient(theta, sample)
         bend = m.hessian_times(theta, sample, a)
         dloss -= dot(g, a)
-        a = [a[i] + r * g[i] + r * bend[i] for i in range(len(a))]
+        if shifted:
+            there = m.gradient([theta[i] + a[i] for i in range(len(a))], sample)
+            a = [a[i] + r * there[i] for i in range(len(a))]
+        else:
+            a = [a[i] + r * g[i] + r * bend[i] for i in range(len(a))]
         theta = [theta[i] + r * g[i] for i in range(len(theta))]
         out.append(Sensitivity(theta, a, dloss))
     return out

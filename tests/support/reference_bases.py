@@ -207,8 +207,13 @@ def momentum(p: Problem, kind: str | None, beta: Any = 0.9, **_: Any) -> list[Re
 # ----------------------------------------------------------------------------------- saga
 
 
-def saga(p: Problem, kind: str | None, table: int = 32, **_: Any) -> list[Record]:
-    """The last samples with the gradients last seen of them; one is seen again (R21)."""
+def saga(
+    p: Problem, kind: str | None, table: int = 32, average: bool = False, **_: Any
+) -> list[Record]:
+    """The last samples with the gradients last seen of them; one is seen again (R21).
+
+    SAG goes along the `average` of the gradients, the one seen again among them.
+    """
     theta, loss = p.theta0, mp.mpf(0)
     size, rate, past, records = range(len(theta)), Rate(kind, p), Memory(len(theta)), []
     h = zeros(len(theta))
@@ -223,6 +228,9 @@ def saga(p: Problem, kind: str | None, table: int = 32, **_: Any) -> list[Record
         j = n - 1 - n // 2  # the one that came n // 2 samples ago
         again, old, dold = kept[j]
         now, dnow = p.model.gradient(theta, again), gradient_along(p, theta, h, again)
+        if average:
+            kept[j] = (again, now, dnow)
+            old, dold = now, dnow
         mean = [sum((one[1][i] for one in kept), mp.mpf(0)) / n for i in size]
         dmean = [sum((one[2][i] for one in kept), mp.mpf(0)) / n for i in size]
         step = [now[i] - old[i] + mean[i] for i in size]
@@ -233,6 +241,11 @@ def saga(p: Problem, kind: str | None, table: int = 32, **_: Any) -> list[Record
         kept = [(s, a, [gamma * v for v in b]) for s, a, b in kept]
         records.append(Record(theta, h if kind else None, rate.log_eta, loss))
     return records
+
+
+def sag(p: Problem, kind: str | None, table: int = 32, **_: Any) -> list[Record]:
+    """SAG with the table of SAGA."""
+    return saga(p, kind, table, average=True)
 
 
 # ----------------------------------------------------------------------------------- vsgd
@@ -275,6 +288,7 @@ BASES: dict[str, Callable[..., list[Record]]] = {
     "adagrad": adagrad,
     "momentum": momentum,
     "saga": saga,
+    "sag": sag,
     "vsgd": vsgd,
 }
 

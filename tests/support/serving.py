@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 @contextlib.contextmanager
 def serving(store: str, port: str = "0", **settings: str) -> Iterator[str]:
-    """The address of a running service, `127.0.0.1:port`; it is told to stop at the end."""
+    """The address of a running service, `127.0.0.1:port`; the service is stopped at the end."""
     environment = os.environ | {f"LLR_{name.upper()}": value for name, value in settings.items()}
     command = [sys.executable, "-m", "llr_service", "--port", port, "--store", store]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
@@ -60,7 +60,7 @@ class Server(NamedTuple):
 def started(
     folder: Path, program: Sequence[str] = ("-m", "llr_service"), **settings: str
 ) -> Iterator[Server]:
-    """A service that keeps its sessions and its log in a folder, until it is told to stop."""
+    """A service that keeps its sessions and its log in a folder, until it is stopped."""
     given = {"store": f"sqlite:///{folder}/llr.db", **settings}
     environment = os.environ | {f"LLR_{name.upper()}": value for name, value in given.items()}
     command = [sys.executable, *program, "--port", "0"]

@@ -114,6 +114,25 @@ def a_change_of_a_deleted_session_is_a_conflict_for_its_successor(store: Store) 
     assert known(store, "a").t == 0
 
 
+def a_deletion_that_expects_another_version_is_a_conflict(store: Store) -> None:
+    a, b = started(store), started(store, "b")
+    store.write([AppendSamples(a, 0, 1, b"x", check=VersionCheck(1, 2))])
+    results = store.write([DeleteSession(a, 1), DeleteSession(b, 1), DeleteSession(b, 1)])
+    assert kinds(results) == "CWC"
+    assert (str(results[0]), str(results[2])) == (
+        f"Conflict(reason='session {a} was changed at 1')",
+        f"Conflict(reason='there is no session {b}')",
+    )
+    assert (known(store, "a").t, store.load("b")) == (1, None)
+    group: list[Change] = [
+        AppendSamples(a, 1, 1, b"y", check=VersionCheck(2, 3)),
+        DeleteSession(a, 2),
+        DeleteSession(a, 3),
+    ]
+    assert kinds(store.write(group)) == "WCW"
+    assert store.load("a") is None
+
+
 def versions_are_looked_up_by_name(store: MultiWriter) -> None:
     old, b = started(store), started(store, "b")
     store.write([UpdatePending(b, 0, (("i", X),), VersionCheck(1, 7))])
@@ -131,5 +150,6 @@ VERSIONED: tuple[Callable[[Store], None], ...] = (
     changes_of_one_group_follow_each_other,
     what_waits_for_a_label_is_refused_after_a_failed_change,
     a_change_of_a_deleted_session_is_a_conflict_for_its_successor,
+    a_deletion_that_expects_another_version_is_a_conflict,
 )
 SHARED: tuple[Callable[[MultiWriter], None], ...] = (*VERSIONED, versions_are_looked_up_by_name)

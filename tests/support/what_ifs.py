@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from llr_service.sessions import relearner
-from llr_service.sessions.relearner import Relearner
+from llr_service.sessions import replay
+from llr_service.sessions.replay import ReplayWorker
 
 import llr
 
@@ -24,16 +24,16 @@ class Gate:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.permits = asyncio.Semaphore(0)
         self.asked = 0
-        block = Relearner._block
+        block = ReplayWorker._learn_block
 
         async def held(*arguments: Any) -> None:
             self.asked += 1
             await self.permits.acquire()
             await block(*arguments)
 
-        patch.setattr(Relearner, "_block", held)
-        patch.setattr(relearner, "BLOCK", 1)
-        patch.setattr(relearner, "PAUSE", 0.0)
+        patch.setattr(ReplayWorker, "_learn_block", held)
+        patch.setattr(replay, "BLOCK", 1)
+        patch.setattr(replay, "RETRY_SECONDS", 0.0)
 
     def open(self, blocks: int = 1000) -> None:
         for _ in range(blocks):

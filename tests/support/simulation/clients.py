@@ -165,7 +165,7 @@ class Client:
             self._again = self._recipe
 
 
-RETRIED = {"learn", "predict", "label", "promote", "add", "remove"}
+RETRIED = {"create", "learn", "predict", "label", "promote", "add", "remove"}
 
 
 def create(client: Client, name: str) -> Recipe | None:
@@ -326,6 +326,16 @@ def fork(client: Client, name: str) -> Recipe | None:
     )
 
 
+def what_if(client: Client, name: str) -> Recipe | None:
+    """A session learns the samples of another one from the beginning."""
+    into = client.lot.choice([one for one in COPIES if one != name])
+    body = json.dumps({"name": into, "relearn": True}).encode()
+    return lambda: (
+        Request("POST", f"/v1/sessions/{name}/fork", body, JSON),
+        Call("fork", into, 0, about=name),
+    )
+
+
 def delete(client: Client, name: str) -> Recipe | None:
     """A session is deleted."""
     return lambda: (
@@ -364,6 +374,7 @@ OPERATIONS: dict[str, Callable[[Client, str], Recipe | None]] = {
     "snapshot": snapshot,
     "restore": restore,
     "fork": fork,
+    "what_if": what_if,
     "delete": delete,
     "events": events,
 }

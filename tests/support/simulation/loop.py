@@ -23,7 +23,8 @@ class _Selector:
         self._loop = loop
 
     def select(self, timeout: float | None) -> list[Any]:
-        self._loop.now += self._loop.outside(timeout)
+        passed = self._loop.outside(timeout)  # which may set the clock itself
+        self._loop.now += passed
         return []
 
 

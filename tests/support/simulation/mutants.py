@@ -6,17 +6,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from llr_service.sessions.actor import Session
-from llr_service.sessions.batch import Fresh
+from llr_service.sessions.batch import NewSamples, select_unseen
 from llr_service.sessions.committer import Committer
-from llr_service.sessions.hub import Hub
-from llr_service.sessions.journal import Journal
-from llr_service.sessions.producers import new_of
-from llr_service.sessions.waiting import told
+from llr_service.sessions.packing import pack
+from llr_service.sessions.registry import SessionRegistry
+from llr_service.sessions.session import Session
+from llr_service.sessions.session_log import SessionLog
+from llr_service.sessions.storage import store_result
 from llr_service.stores.sqlite.database import SETTINGS
-from llr_service.stores.store import Conflict, DeleteSession, Written
+from llr_service.stores.store import (
+    Conflict,
+    DeleteSession,
+    UpdatePending,
+    VersionCheck,
+    WriteSnapshot,
+    Written,
+)
 from llr_service.stores.validation import find_conflict
 
+from . import server
 from .plans import simulate
 
 MOST = 2000
@@ -27,11 +35,15 @@ Change = Callable[[ExitStack], None]
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: what is wrong, how it is put in, and on which engine it is looked for."""
+    """A fault: what is wrong, how it is put in, and on which engine it is looked for.
+
+    `first` is the seed from which the ordinary tests look for it, if that takes many seeds.
+    """
 
     name: str
     put_in: Change
     engine: str = "memory"
+    first: int = 0
 
 
 def found(mutant: Mutant, first: int = 0, most: int = MOST) -> tuple[int | None, str]:
@@ -62,54 +74,55 @@ async def _at_once(commit: Any) -> None:
     """Do not wait for the store."""
 
 
-_taken, _committed, _learnt = Session._taken, Session._committed, Journal.learnt
+_taken, _committed, _learnt = Session._adopt, Session._on_commit, SessionLog.append_samples
 _renewed, _kept, _write, _finish = (
-    Journal.renewed,
-    Journal.kept,
+    SessionLog.write_snapshot,
+    SessionLog.write_pending,
     Committer._write,
     Committer._finish,
 )
-_make = Hub._make
+_make, _checked = SessionRegistry._make, Session.check
 
 
 def _publish_early(self: Session, *arguments: Any) -> Any:
     pending = _taken(self, *arguments)
-    self.published = self._team
+    self.published = self._ensemble
     return pending
 
 
-def _keep_copy(self: Session, team: Any, outcome: Any) -> None:
+def _keep_copy(self: Session, ensemble: Any, labels: Any, outcome: Any) -> None:
     if isinstance(outcome, Written):
-        _committed(self, team, outcome)
+        _committed(self, ensemble, labels, outcome)
 
 
-def _publish_failed(self: Session, team: Any, outcome: Any) -> None:
-    _committed(self, team, outcome if isinstance(outcome, Written) else Written(self.id))
+def _publish_failed(self: Session, ensemble: Any, labels: Any, outcome: Any) -> None:
+    told = outcome if isinstance(outcome, Written) else Written(self.id)
+    _committed(self, ensemble, labels, told)
 
 
-def _without_producer(self: Journal, team: Any, at: int, fresh: Fresh) -> Any:
-    return _learnt(self, team, at, fresh._replace(producer=None))
+def _without_producer(self: SessionLog, ensemble: Any, at: int, fresh: NewSamples, now: int) -> Any:
+    return _learnt(self, ensemble, at, fresh._replace(producer=None), now)
 
 
-def _without_ids(self: Journal, team: Any, at: int, fresh: Fresh) -> Any:
-    return _learnt(self, team, at, fresh._replace(kept=()))
+def _without_ids(self: SessionLog, ensemble: Any, at: int, fresh: NewSamples, now: int) -> Any:
+    return _learnt(self, ensemble, at, fresh._replace(pending=()), now)
 
 
-def _kept_nowhere(self: Journal, at: int, kept: Any) -> Any:
+def _kept_nowhere(self: SessionLog, at: int, kept: Any) -> Any:
     return _kept(self, at, ())
 
 
 def _any_version(change: Any, position: Any) -> Conflict | None:
-    if position is not None:
+    if position is not None and not isinstance(change, DeleteSession):
         position = position._replace(version=change.check.expected)
     return find_conflict(change, position)
 
 
-def _forgetful(samples: Any, ticket: Any, producers: dict[str, int], most: int) -> Any:
+def _forgetful(samples: Any, sequence: Any, producers: dict[str, int], most: int) -> Any:
     known = dict(producers)
-    if ticket is not None and ticket.seq < known.get(ticket.producer, 0):
-        known[ticket.producer] = ticket.seq
-    return new_of(samples, ticket, known, most)
+    if sequence is not None and sequence.seq < known.get(sequence.producer, 0):
+        known[sequence.producer] = sequence.seq
+    return select_unseen(samples, sequence, known, most)
 
 
 def _swapped(self: Committer, group: Sequence[Any]) -> Any:
@@ -133,25 +146,78 @@ def _tells_first(self: Committer, done: Any) -> None:
     self._waiting = waiting + self._waiting
 
 
-async def _delete_kept(self: Hub, name: str, *_: Any) -> None:
-    session = await self._there(name)
-    await told(self.storage.committer.commit(DeleteSession(session.id)).wait())
+def _any_position(found: Any, move: Any) -> bool:
+    """The database does not compare versions."""
+    return found is not None and found["t"] == move["was_t"]
 
 
-def _loses_ids(self: Hub, name: str, stored: Any, team: Any) -> Session:
-    return _make(self, name, replace(stored, pending={}), team)
+async def _never_stale(self: SessionRegistry, session: Session) -> bool:
+    """A copy is not compared with the database."""
+    return False
 
 
-def _loses_producers(self: Hub, name: str, stored: Any, team: Any) -> Session:
-    return _make(self, name, replace(stored, producers={}), team)
+def _unversioned(self: SessionLog, t: int, changes: Any) -> Any:
+    """A kept x does not name the version that it makes: what follows it follows anything."""
+    check = VersionCheck(self._last, self._last)
+    return self._commit(UpdatePending(self._session, t, changes, check))
 
 
-def _stale_team(self: Journal, team: Any) -> Any:
+def _promoted_unversioned(self: SessionLog, ensemble: Any, producer: Any = None) -> Any:
+    """A promotion does not name the version that it makes."""
+    check, kept = VersionCheck(self._last, self._last), self.retention.kept
+    return self._commit(
+        WriteSnapshot(
+            self._session, ensemble.t, 0, pack(ensemble), producer, check=check, retained=kept
+        )
+    )
+
+
+def _goes_on(self: Session, if_match: Any = None) -> None:
+    """A copy that was discarded accepts changes."""
+    discarded, self.discarded = self.discarded, False
+    try:
+        _checked(self, if_match)
+    finally:
+        self.discarded = discarded
+
+
+async def _by_name(self: SessionRegistry, session: Session) -> bool:
+    """A copy is compared by its version alone, whichever session has the name."""
+    versions = self.storage.versions
+    if versions is None:
+        return False
+    since, found = session.log.stored_version, await store_result(versions.read(session.name))
+    if found and session.log.is_current(found.number, since):
+        await session.log.wait_ack(found.number)
+        return session.discarded
+    self._drop(session)
+    return True
+
+
+def _same_versions() -> int:
+    """Every copy gives the same versions."""
+    return 1
+
+
+async def _delete_kept(self: SessionRegistry, name: str, *_: Any) -> None:
+    session = await self.get_current(name)
+    await store_result(self.storage.committer.commit(DeleteSession(session.id)).wait())
+
+
+def _loses_ids(self: SessionRegistry, name: str, stored: Any, ensemble: Any) -> Session:
+    return _make(self, name, replace(stored, pending={}), ensemble)
+
+
+def _loses_producers(self: SessionRegistry, name: str, stored: Any, ensemble: Any) -> Session:
+    return _make(self, name, replace(stored, producers={}), ensemble)
+
+
+def _stale_team(self: SessionLog, ensemble: Any) -> Any:
     """A new team is told of, and not stored."""
-    return _kept(self, team.t, ())
+    return _kept(self, ensemble.t, ())
 
 
-async def _unsettled(hub: Hub, session: Session) -> Session:
+async def _unsettled(registry: SessionRegistry, session: Session) -> Session:
     return session
 
 
@@ -163,35 +229,83 @@ def _unsynced(stack: ExitStack) -> None:
 
 CONFLICT = "find_conflict"
 MUTANTS = (
-    Mutant("x is acknowledged before it is stored", _set(("sessions.late", "durable", _at_once))),
     Mutant(
-        "a promotion is acknowledged before it is stored",
-        _set(("sessions.reshaping", "durable", _at_once)),
+        "x is acknowledged before it is stored",
+        _set(("sessions.delayed_labels", "wait_durable", _at_once)),
     ),
     Mutant(
-        "states are published before they are stored", _set((Session, "_taken", _publish_early))
+        "a promotion is acknowledged before it is stored",
+        _set(("sessions.session", "wait_durable", _at_once)),
+    ),
+    Mutant(
+        "states are published before they are stored", _set((Session, "_adopt", _publish_early))
     ),
     Mutant(
         "no change checks its version, copies stay after a failure",
-        _set(("stores.memory", CONFLICT, _any_version), (Session, "_committed", _keep_copy)),
+        _set(("stores.memory", CONFLICT, _any_version), (Session, "_on_commit", _keep_copy)),
     ),
     Mutant(
-        "a copy stays in memory after a failed commit", _set((Session, "_committed", _keep_copy))
+        "a copy stays in memory after a failed commit", _set((Session, "_on_commit", _keep_copy))
     ),
-    Mutant("a failed commit is published", _set((Session, "_committed", _publish_failed))),
-    Mutant("a producer's number is not stored", _set((Journal, "learnt", _without_producer))),
-    Mutant("numbers seen before are learnt again", _set(("sessions.actor", "new_of", _forgetful))),
-    Mutant("a label leaves its x waiting in the store", _set((Journal, "learnt", _without_ids))),
-    Mutant("x is not stored", _set((Journal, "kept", _kept_nowhere))),
-    Mutant("x is not loaded", _set((Hub, "_make", _loses_ids))),
-    Mutant("producers are not loaded", _set((Hub, "_make", _loses_producers))),
-    Mutant("a promoted team is not stored", _set((Journal, "renewed", _stale_team))),
+    Mutant("a failed commit is published", _set((Session, "_on_commit", _publish_failed))),
+    Mutant(
+        "a producer's number is not stored", _set((SessionLog, "append_samples", _without_producer))
+    ),
+    Mutant(
+        "numbers seen before are learnt again",
+        _set(("sessions.session", "select_unseen", _forgetful)),
+    ),
+    Mutant(
+        "a label leaves its x waiting in the store",
+        _set((SessionLog, "append_samples", _without_ids)),
+    ),
+    Mutant("x is not stored", _set((SessionLog, "write_pending", _kept_nowhere))),
+    Mutant("x is not loaded", _set((SessionRegistry, "_make", _loses_ids))),
+    Mutant("producers are not loaded", _set((SessionRegistry, "_make", _loses_producers))),
+    Mutant("a promoted team is not stored", _set((SessionLog, "write_snapshot", _stale_team))),
     Mutant("the outcomes of a group are swapped", _set((Committer, "_write", _swapped))),
     Mutant("a conflict counts as stored", _set((Committer, "_write", _written_anyway))),
     Mutant("a queue is not taken up again", _set((Committer, "_finish", _tells_first))),
-    Mutant("a deletion leaves a copy in memory", _set((Hub, "delete", _delete_kept))),
+    Mutant("a deletion leaves a copy in memory", _set((SessionRegistry, "delete", _delete_kept))),
     Mutant(
-        "numbers are told that are not stored", _set(("routes.sessions", "settled", _unsettled))
+        "numbers are told that are not stored", _set(("routes.sessions", "get_flushed", _unsettled))
     ),
     Mutant("SQLite does not sync", _unsynced, "sqlite"),
+    Mutant("an engine accepts any version", _set(("stores.memory", CONFLICT, _any_version))),
+    Mutant(
+        "a database accepts any version",
+        _set((server, "_fits", _any_position), ("stores.plan", CONFLICT, _any_version)),
+        "postgres",
+    ),
+    Mutant(
+        "x is kept without a version of its own, copies stay",
+        _set(
+            (SessionLog, "write_pending", _unversioned),
+            (Session, "_on_commit", _keep_copy),
+        ),
+    ),
+    Mutant(
+        "a replica does not compare its copy",
+        _set((SessionRegistry, "evict_if_stale", _never_stale)),
+        "postgres",
+    ),
+    Mutant(
+        "copies give the same versions",
+        _set(("sessions.session_log", "new_version", _same_versions)),
+        "postgres",
+    ),
+    Mutant(
+        "a promotion has no version of its own",
+        _set((SessionLog, "write_snapshot", _promoted_unversioned)),
+    ),
+    Mutant("a copy goes on after its first failure", _set((Session, "check", _goes_on)), first=700),
+    Mutant(
+        "a name stands for another session",
+        _set(
+            (SessionRegistry, "evict_if_stale", _by_name),
+            ("sessions.registry", "new_version", _same_versions),
+        ),
+        "postgres",
+        first=500,
+    ),
 )

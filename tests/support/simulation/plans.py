@@ -1,10 +1,12 @@
 """What a seed does: which engine, which operations, which faults, how often."""
 
 import random
+from typing import Any
 
 from .clients import NAMES
 from .recorder import Faults
 from .rules import broken
+from .server import Chances
 from .world import Plan, World, run
 
 OPERATIONS = {
@@ -20,14 +22,23 @@ OPERATIONS = {
     "snapshot": 0.4,
     "restore": 0.3,
     "fork": 0.4,
+    "what_if": 0.3,
     "delete": 0.4,
     "events": 0.4,
 }
 
 
+RECREATED = 20
+"""Of so many seeds, one deletes a session and creates it again most of the time."""
+ENGINES = ("sqlite", "memory", "postgres")
+
+
 def plan_of(seed: int, engine: str = "") -> Plan:
-    """The plan of a seed; every third runs on SQLite unless an engine is named."""
+    """The plan of a seed; the engines take turns unless one is named."""
+    engine = engine or ENGINES[seed % len(ENGINES)]
     lot = random.Random(f"plan {seed}")
+    if seed % RECREATED == RECREATED - 1:
+        return _recreated(engine, lot)
     operations = {
         name: often * lot.choice((0.0, 1.0, 1.0, 3.0)) for name, often in OPERATIONS.items()
     } | {"create": 1.5, "learn": 4.0}
@@ -45,9 +56,9 @@ def plan_of(seed: int, engine: str = "") -> Plan:
         "disk": lot.choice((0.0, 0.005, 0.02)),
     }
     if lot.random() < 0.4:
-        return _crowded(seed, engine, lot)
+        return _crowded(engine, lot)
     return Plan(
-        engine or ("sqlite" if seed % 3 == 0 else "memory"),
+        engine,
         operations,
         faults,
         chances,
@@ -55,17 +66,18 @@ def plan_of(seed: int, engine: str = "") -> Plan:
         requests=lot.choice((6, 10, 14)),
         store=lot.choice((0.1, 0.5, 2.0)),
         cap=lot.choice((2**20, 2**20, 3000)),
+        **_shared(engine, lot),
     )
 
 
-def _crowded(seed: int, engine: str, lot: random.Random) -> Plan:
+def _crowded(engine: str, lot: random.Random) -> Plan:
     """Many clients of one session that lose their patience, and a store that is slow and fails."""
     operations = {name: OPERATIONS[name] for name in ("learn", "predict", "label", "get")}
     operations |= {"add": 1.5, "promote": 1.5, "create": 0.5, "delete": lot.choice((0.0, 0.5))}
     faults = Faults(before=0.2, after=lot.choice((0.0, 0.1)), full=lot.choice((0.0, 0.1)))
     chances = {"cut": lot.choice((0.05, 0.15)), "cancel": 0.0, "jump": 0.0}
     return Plan(
-        engine or ("sqlite" if seed % 3 == 0 else "memory"),
+        engine,
         operations,
         faults,
         chances,
@@ -73,7 +85,37 @@ def _crowded(seed: int, engine: str, lot: random.Random) -> Plan:
         requests=12,
         store=lot.choice((0.2, 0.6)),
         names=NAMES[:1],
+        **_shared(engine, lot),
     )
+
+
+def _recreated(engine: str, lot: random.Random) -> Plan:
+    """Sessions of one name that follow each other; what remembers the last one must not answer."""
+    operations = {"create": 4.0, "delete": 2.5, "get": 4.0, "learn": 0.7, "predict": 0.5}
+    return Plan(
+        engine,
+        operations,
+        Faults(before=lot.choice((0.0, 0.05))),
+        {"cut": lot.choice((0.0, 0.02)), "cancel": 0.0, "jump": 0.0},
+        clients=lot.choice((2, 4)),
+        requests=14,
+        store=2.0,
+        names=NAMES[:1],
+        **_shared(engine, lot) | ({"replicas": 2} if engine == "postgres" else {}),
+    )
+
+
+def _shared(engine: str, lot: random.Random) -> dict[str, Any]:
+    """Replicas that share a database, and how often the line to it breaks."""
+    if engine != "postgres":
+        return {}
+    line = Chances(
+        cut=lot.choice((0.0, 0.02, 0.1)),
+        lost=lot.choice((0.0, 0.02, 0.1)),
+        full=lot.choice((0.0, 0.0, 0.05)),
+        deadlock=lot.choice((0.0, 0.05)),
+    )
+    return {"replicas": lot.choice((1, 2, 2)), "line": line, "patience": 4.0}
 
 
 def simulate(seed: int, engine: str = "") -> tuple[World, list[str]]:

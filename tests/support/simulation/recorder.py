@@ -5,7 +5,7 @@ their numbers, which are in their x, so the log of a session tells its whole ord
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,8 @@ from llr_service.stores.store import (
     StoredSession,
     StoreFull,
     StoreUnavailable,
-    UpdatePending,
+    Update,
+    Version,
     WriteSnapshot,
     Written,
 )
@@ -44,7 +45,8 @@ class Line:
         producers: for each producer, the number of its next sample when it was created.
         next: for each producer, the number of its next sample, as far as is known.
         samples: (number, label) of each sample since; None where the log does not tell.
-        doubt: how many samples may have been stored by writes that failed.
+        version: of its last change, as far as is known.
+        doubtful: by version, the changes of writes that failed and may have been stored.
         deleted: whether its deletion was stored.
     """
 
@@ -55,7 +57,8 @@ class Line:
     producers: dict[str, int]
     next: dict[str, int] = field(default_factory=dict)
     samples: list[tuple[int, float] | None] = field(default_factory=list)
-    doubt: int = 0
+    version: int = 0
+    doubtful: dict[int, Update] = field(default_factory=dict)
     deleted: bool = False
 
     @property
@@ -133,9 +136,24 @@ class Recorder:
         """Close the engine."""
         self._inner.close()
 
+    @property
+    def inner(self) -> Any:
+        """The engine."""
+        return self._inner
+
     def _fail_reading(self) -> None:
         if self._lot.random() < self._faults.read:
             raise StoreUnavailable("simulated: failed to read")
+
+
+class SharedRecorder(Recorder):
+    """The same for an engine that several processes share."""
+
+    def versions(self, names: Sequence[str]) -> Mapping[str, Version]:
+        """Look up versions."""
+        self._fail_reading()
+        found: Mapping[str, Version] = self.inner.versions(names)
+        return found
 
 
 class Truth:
@@ -149,75 +167,86 @@ class Truth:
     def __init__(self) -> None:
         self.lines: dict[int, Line] = {}
         self.faults: list[str] = []
-        self._creating: dict[str, CreateSession] = {}
+        self._creating: dict[tuple[str, int], CreateSession] = {}
+        self._deleting: set[int] = set()
 
     def doubt(self, group: Sequence[Change]) -> None:
         """A group is being written: from now on it may be there."""
         for change in group:
             if isinstance(change, CreateSession):
-                self._creating[change.name] = change
-            elif isinstance(change, AppendSamples | WriteSnapshot):
-                self._doubt(change.session, change.n)
+                self._creating[change.name, change.version] = change
+            elif isinstance(change, DeleteSession):
+                self._deleting.add(change.session)
+            elif isinstance(change, Update) and (line := self.lines.get(change.session)):
+                line.doubtful[change.check.new] = change
 
     def stored(self, group: Sequence[Change], results: Sequence[Result]) -> None:
         """A group was written, with these results."""
         for change, result in zip(group, results, strict=True):
-            if isinstance(change, AppendSamples | WriteSnapshot):
-                self._doubt(change.session, -change.n)
+            if isinstance(change, Update) and (line := self.lines.get(change.session)):
+                line.doubtful.pop(change.check.new, None)
             if not isinstance(result, Written):
                 continue
             if isinstance(change, CreateSession):
                 self._create(result.session, change)
             elif isinstance(change, DeleteSession):
-                self._line(change.session).deleted = True
-            elif not isinstance(change, UpdatePending):
-                self._learnt(self._line(change.session), change)
+                self.lines[change.session].deleted = True
+            else:
+                self._follow(self.lines[change.session], change)
 
     def loaded(self, name: str, found: StoredSession | None) -> None:
-        """A session was read: what was stored has to be there."""
-        known = [one for one in self.lines.values() if one.name == name and not one.deleted]
-        if found is None or all(one.session != found.id for one in known):
-            for one in known:
-                one.deleted = True  # a deletion of which nobody heard; rules say if there was one
+        """A session was read: what was stored has to be there, and nothing else."""
+        self._forget(name, None if found is None else found.id)
         if found is None:
             return
         line = self.lines.get(found.id)
         if line is None:
-            change = self._creating[name]
-            line = self._create(found.id, change)
-        if found.t < line.t or found.t > line.t + line.doubt:
-            self.faults.append(f"{name}: stored {line.t} + {line.doubt}, read {found.t}")
-        self._extend(line, found)
+            line = self._create(found.id, self._creating[name, found.version])
+        self._catch_up(line, found.version)
+        if (found.t, found.version) != (line.t, line.version):
+            self.faults.append(f"{name}: {line.t} samples were stored, {found.t} read")
+        line.next = dict(found.producers)
+
+    def _forget(self, name: str, session: int | None) -> None:
+        """A name stands for this session: a write that failed has deleted the one before."""
+        for line in self.lines.values():
+            if line.name == name and line.session != session and not line.deleted:
+                line.deleted = True
+                if line.session not in self._deleting:
+                    self.faults.append(f"{name}: session {line.session} is gone, and not deleted")
 
     def _create(self, session: int, change: CreateSession) -> Line:
-        known = dict(change.producers)
-        line = Line(session, change.name, change.config, change.t, known, dict(known))
+        self._forget(change.name, session)
+        known, start = dict(change.producers), (change.t, dict(change.producers))
+        line = Line(session, change.name, change.config, *start, known, version=change.version)
         self.lines[session] = line
         return line
 
-    def _doubt(self, session: int, n: int) -> None:
-        if line := self.lines.get(session):
-            line.doubt += n
+    def _follow(self, line: Line, change: Update) -> None:
+        """A change was stored, and what it follows, too."""
+        self._catch_up(line, change.check.expected)
+        if change.check.expected != line.version:
+            self.faults.append(f"{line.name}: stored a change that does not follow the last one")
+        self._apply(line, change)
 
-    def _line(self, session: int) -> Line:
-        return self.lines[session]
+    def _catch_up(self, line: Line, version: int) -> None:
+        """Changes of writes that failed are stored if one that follows them is."""
+        missing = list[Update]()
+        while version != line.version and version in line.doubtful:
+            missing.append(line.doubtful.pop(version))
+            version = missing[-1].check.expected
+        for change in reversed(missing):
+            self._apply(line, change)
 
-    def _learnt(self, line: Line, change: AppendSamples | WriteSnapshot) -> None:
+    def _apply(self, line: Line, change: Update) -> None:
+        line.version = change.check.new
+        if not isinstance(change, AppendSamples | WriteSnapshot):
+            return
         if change.t != line.t:
             self.faults.append(f"{line.name}: at {line.t}, stored what was learnt at {change.t}")
         line.samples += numbers(change.blob, change.n)
         if change.producer is not None:
             line.next[change.producer[0]] = change.producer[1]
-
-    def _extend(self, line: Line, found: StoredSession) -> None:
-        """Samples of a write that failed are there, too."""
-        if found.t > line.t:
-            missing = dict[int, Any]()
-            for entry in found.tail:
-                told = numbers(entry.blob, entry.n)
-                missing |= {entry.t + i: one for i, one in enumerate(told)}
-            line.samples += [missing.get(at) for at in range(line.t, found.t)]
-        line.doubt, line.next = 0, dict(found.producers)
 
 
 def numbers(blob: bytes | None, n: int) -> list[tuple[int, float] | None]:

@@ -6,6 +6,8 @@ first group needs the calls alone, so it fits any history with these members.
 
 from collections.abc import Iterator
 
+from llr_service.sessions.config import from_stored
+
 import llr
 
 from .clients import ETA, SECONDS, row_of
@@ -14,6 +16,8 @@ from .recorder import Line, Truth
 
 CHANGES_NAME = {"create", "restore", "fork", "delete"}
 MAKES = CHANGES_NAME - {"delete"}
+TIME_PASSES = ("learning", "idle")
+"""What time alone changes in an answer, its activity: a session that learns is idle later."""
 
 
 def broken(history: History, truth: Truth) -> list[str]:
@@ -32,6 +36,7 @@ def broken(history: History, truth: Truth) -> list[str]:
 def _of_name(calls: list[Call]) -> Iterator[str]:
     yield from no_read_is_older(calls)
     yield from sessions_are_kept(calls)
+    yield from configs_are_kept(calls)
     yield from ids_are_kept(calls)
     yield from teams_are_kept(calls)
     yield from nothing_is_told_early(calls)
@@ -103,6 +108,26 @@ def sessions_are_kept(calls: list[Call]) -> Iterator[str]:
                 yield f"{before.kind} was acknowledged, then {call.kind} found no session"
 
 
+def configs_are_kept(calls: list[Call]) -> Iterator[str]:
+    """A look shows the session that has the name, not one that had it before."""
+    made = [call for call in calls if call.kind == "create"]
+    for look in calls:
+        shown = _tag(look)
+        if not shown or look.kind not in ("get", "create"):
+            continue
+        for new in made:
+            if new.status != 201 or new.about == shown or not new.before(look):
+                continue
+            if all(old.before(new) for old in made if old.about == shown):
+                yield f"{look.kind} shows the session before the one that was created"
+
+
+def _tag(call: Call) -> str:
+    """What tells a session from the others of its name, empty if an answer does not show it."""
+    config = call.answer.get("config") if call.ok else None
+    return repr(config["label_seconds"]) if config and config.get("label_seconds") else ""
+
+
 def ids_are_kept(calls: list[Call]) -> Iterator[str]:
     """An x that was kept is there until it expires."""
     for before in calls:
@@ -166,6 +191,10 @@ def nothing_is_told_early(calls: list[Call]) -> Iterator[str]:
     for call in calls:
         if call.ok and call.answer.get("next_seq", 0) > call.durable_next:
             yield f"{call.about} was told {call.answer['next_seq']}, {call.durable_next} is stored"
+        if call.problem == "sequence-gap" and call.answer["expected"] > call.durable_next:
+            yield f"{call.producer} was told to go on from {call.answer['expected']}, not stored"
+        if call.problem == "state-changed" and call.answer["t"] > call.durable:
+            yield f"{call.kind} was refused at t = {call.answer['t']}, {call.durable} were stored"
         for told in call.told():
             if told.t > call.durable:
                 yield f"{call.kind} told t = {told.t}, and {call.durable} were stored"
@@ -176,10 +205,16 @@ def restarts_change_nothing(calls: list[Call]) -> Iterator[str]:
     looks: dict[tuple[int, str], Call] = {(c.final, c.about): c for c in calls if c.final}
     for (final, about), first in looks.items():
         second = looks.get((final + 1, about))
-        if first.answer.get("kept"):
-            continue  # it expires meanwhile, and may be learnt
-        if second is not None and second.answer != first.answer:
-            at = [key for key in first.answer if first.answer[key] != second.answer.get(key)]
+        if first.answer.get("kept") or _replays(first):
+            continue  # it expires meanwhile and may be learnt, or it still learns
+        if second is None or second.status != first.status:
+            at = ["status"] if second is not None else []
+        else:
+            one, other = first.answer, second.answer
+            at = [key for key in one if one[key] != other.get(key)]
+            if (one.get("activity"), other.get("activity")) == TIME_PASSES:
+                at.remove("activity")
+        if at:
             yield f"another state after a restart: {', '.join(at)}"
 
 
@@ -188,18 +223,35 @@ def samples_are_kept(history: History, truth: Truth) -> Iterator[str]:
     places = {line.session: _places(line) for line in truth.lines.values()}
     for session, known in places.items():
         name = truth.lines[session].name
-        yield from (f"{name} learnt sample {n} twice" for n, at in known.items() if len(at) > 1)
+        twice = [n for n, at in known.items() if len(at) > 1 and not _was_forgotten(history, n)]
+        yield from (f"{name} learnt sample {n} twice" for n in twice)
     possible = set[int]()
+    forgotten = {n for known in places.values() for n in known if _was_forgotten(history, n)}
     for call in history.calls:
         if call.kind == "predict":
             possible.add(int(call.about[1:]))  # it may be learnt when it expires
         elif not call.refused:
             possible |= {*call.samples}
         if call.kind in ("learn", "label") and call.ok:
-            yield from _is_kept(call, truth, places)
+            yield from _is_kept(call, truth, places, forgotten)
     for session, known in places.items():
         for number in {*known} - possible:
             yield f"{truth.lines[session].name} learnt sample {number}, which was refused"
+
+
+def _was_forgotten(history: History, number: int) -> bool:
+    """Whether an id was predicted again after the session had forgotten it.
+
+    An id is remembered for `label_seconds` after its prediction, and as long after its label. A
+    prediction that is sent again after that stores its x like a new one, so its label, or its
+    expiry, is learnt again. A prediction that was cut may still be served later.
+    """
+    calls = [c for c in history.calls if c.kind == "predict" and c.about == f"i{number}"]
+    if len(calls) < 2:
+        return False
+    last = max((call.at[-1] for call in history.calls), default=0.0)
+    ends = [last if call.status is None else call.at[-1] for call in calls]
+    return any(end - calls[0].at[0] >= SECONDS for end in ends)
 
 
 Places = dict[int, list[int]]
@@ -214,26 +266,45 @@ def _places(line: Line) -> Places:
     return found
 
 
-def _is_kept(call: Call, truth: Truth, places: dict[int, Places]) -> Iterator[str]:
+def _is_kept(
+    call: Call, truth: Truth, places: dict[int, Places], forgotten: set[int]
+) -> Iterator[str]:
     """One session has all the samples of a call, those that it accepted where it told."""
     lines = [line for line in truth.lines.values() if line.name == call.name]
-    if any(line.base or None in line.samples for line in lines):
-        return  # not all of its samples are known
-    if not any(_has(places[line.session], call) for line in lines):
+    if not any(_has(line, places[line.session], call, forgotten) for line in lines):
         told = f"{call.answer['accepted']} of {call.samples} at t = {call.answer['t']}"
         yield f"{call.name} acknowledged {told}, and no session has them so"
 
 
-def _has(known: Places, call: Call) -> bool:
+def _has(line: Line, known: Places, call: Call, forgotten: set[int]) -> bool:
+    """Whether a session has the samples of a call.
+
+    Two things are not known: a sample whose place is in a snapshot without a log entry, and one
+    that a copy was created with, which its producer's number then covers.
+    """
     accepted, t, n = call.answer["accepted"], call.answer["t"], len(call.samples)
-    if any(number not in known for number in call.samples):
-        return False
-    old, new = call.samples[: n - accepted], call.samples[n - accepted :]
-    before = all(any(at < t for at in known.get(number, [])) for number in old)
-    found = [at for number in new for at in known.get(number, [])]
-    if call.streamed:  # others may come between its blocks
-        return before and found == sorted(found) and (not found or found[-1] == t - 1)
-    return before and found == [*range(t - accepted, t)]
+    first = int(call.about) if call.producer else 0
+    copied = line.producers.get(call.producer or "", 0) - first
+    silent = {line.base + i for i, sample in enumerate(line.samples) if sample is None}
+    unseen = any(at < t for at in silent)
+    for i, number in enumerate(call.samples[: n - accepted]):
+        if not (i < copied or unseen or any(at < t for at in known.get(number, ()))):
+            return False
+    new = call.samples[n - accepted :]
+    if call.streamed:  # others may come between its blocks, and before one that was known
+        if not unseen and any(number not in known for number in new):
+            return False
+        found = [
+            at
+            for number in new
+            for at in known.get(number, ())
+            if number not in forgotten or at >= t - accepted  # it was learnt before that, too
+        ]
+        return found == sorted(found) and all(at < t for at in found)
+    return all(
+        at in silent or at in known.get(number, ())
+        for at, number in zip(range(t - accepted, t), new, strict=True)
+    )
 
 
 def states_are_true(history: History, truth: Truth) -> Iterator[str]:
@@ -285,12 +356,21 @@ def sums(history: History, truth: Truth) -> Iterator[str]:
             yield f"{call.name}: {len(lines)} sessions have the name"
             continue
         line = lines[0]
-        if call.answer["kept"]:
-            continue  # it expires later, and may be learnt
+        if call.answer["kept"] or _replays(call):
+            continue  # it expires later and may be learnt, or it still learns
         if call.answer["t"] != line.t:
             yield f"{call.name} is at {call.answer['t']}, and {line.t} are stored"
         if call.about and None not in line.samples:
-            own = [one for one in line.samples if one and numbered.get(one[0]) == call.about]
+            source = from_stored(line.config)[1]
+            replayed = source.samples if source else 0
+            new = line.samples[replayed:]
+            own = [one for one in new if one and numbered.get(one[0]) == call.about]
             expected = line.producers.get(call.about, 0) + len(own)
             if call.answer["next_seq"] != expected:
                 yield f"{call.name}: {call.about} is at {call.answer['next_seq']}, not {expected}"
+
+
+def _replays(call: Call) -> bool:
+    """Whether a session has not learnt all that it was forked for."""
+    status = call.answer.get("relearning")
+    return bool(status) and status["done"] < status["of"]

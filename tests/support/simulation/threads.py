@@ -48,4 +48,4 @@ class SimulatedThread:
             self._ended = True
             return
         self._done = committer._serve(batch)
-        committer._tidy()
+        committer._run_maintenance()

@@ -6,7 +6,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +15,8 @@ from unittest.mock import patch
 from llr_service.app import App
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory
+from llr_service.stores.postgres.engine import Postgres
+from llr_service.stores.postgres.url import address
 from llr_service.stores.sqlite import SQLite
 from llr_service.stores.store import Store, StoreError
 
@@ -23,7 +25,8 @@ from support.power_cuts import Disk, PowerCut
 from .clients import COPIES, NAMES, Client, Numbers, Recipe, look
 from .history import History
 from .loop import START, SimulatedLoop, in_executor
-from .recorder import Faults, Recorder, Truth
+from .recorder import Faults, Recorder, SharedRecorder, Truth
+from .server import Chances, Server
 from .threads import SimulatedThread
 from .wire import Request
 
@@ -33,8 +36,11 @@ PATIENCE = 600.0
 """Simulated seconds in which every request has an answer."""
 REFUSALS = 20
 """How often in a run the service may refuse to start."""
+SETTLED = 1.0
+"""Simulated seconds after the last fault: a lost database is not asked again at once."""
 TICK = 0.001
 """Simulated seconds that every step takes."""
+DATABASE = "postgresql://simulated/llr"
 Action = Callable[[], None]
 
 
@@ -51,7 +57,7 @@ class Plan:
     """What a run consists of.
 
     Attributes:
-        engine: `memory` or `sqlite`.
+        engine: `memory`, `sqlite` or `postgres`.
         operations: how often each is asked for, beside the others.
         faults: how often the store fails.
         chances: how often else something goes wrong: `crash`, `cut`, `cancel`, `jump`, `disk`.
@@ -60,6 +66,9 @@ class Plan:
         store: how often the store moves, beside one client.
         names: the sessions that are asked for most.
         cap: bytes of sessions that may be in memory.
+        replicas: services that share a database.
+        line: how often a statement to the database fails.
+        patience: how much less often clients leave; requests to replicas take more steps.
     """
 
     engine: str
@@ -71,6 +80,9 @@ class Plan:
     store: float = 1.0
     cap: int = 2**20
     names: tuple[str, ...] = NAMES
+    replicas: int = 1
+    line: Chances = field(default_factory=Chances)
+    patience: float = 1.0
 
 
 @dataclass
@@ -94,8 +106,9 @@ class World:
         ]
         self.judge = Client(-1, self.lot, numbers, self.history, 0)
         self.loop = SimulatedLoop(self._outside, START)
-        self.app: App | None = None
+        self.apps = list[App]()
         self._memory, self._disk = Memory(), Disk()
+        self._server = Server(self.lot, replace(plan.line))
         self._faults, self._looks = replace(plan.faults), list[Recipe]()
         self._final, self._step, self._since, self._over = 0, 0, START, False
         self._stop: asyncio.Event | None = None
@@ -119,18 +132,21 @@ class World:
                 self._end_loop()
 
     async def _live(self) -> None:
-        """One process: it starts, serves, and stops when there is nothing more to do."""
-        app = App(self._settings(), lambda: self.loop.now)
+        """One process a replica: it starts, serves, and stops when there is nothing more to do."""
         self._stop = asyncio.Event()
-        async with app.inner.router.lifespan_context(app.inner):
-            self.app, self._over = app, False
+        apps = [App(self._settings(), lambda: self.loop.now) for _ in range(self.plan.replicas)]
+        async with AsyncExitStack() as stack:
+            for app in apps:
+                await stack.enter_async_context(app.inner.router.lifespan_context(app.inner))
+            self.apps, self._over = apps, False
             if self._final:
                 self._looks = [*self._looking()]
             await self._stop.wait()
-            self.app = None
+            self.apps = []
 
     def _settings(self) -> Settings:
-        url = "memory:" if self.plan.engine == "memory" else f"sqlite:///{self.folder}/llr.db"
+        urls = {"sqlite": f"sqlite:///{self.folder}/llr.db", "postgres": DATABASE}
+        url = urls.get(self.plan.engine, "memory:")
         made = Settings(store=url, docs=False, log_level="error")
         return made.model_copy(update={"memory_cap": self.plan.cap})
 
@@ -171,7 +187,7 @@ class World:
         found += [(plan.store, one.step) for one in SimulatedThread.started if one.ready]
         if self.loop.jobs:
             found.append((1.0, self._job))
-        if self.app is None:
+        if not self.apps:
             return found
         for client in [*self.clients, self.judge]:
             found += self._of_client(client)
@@ -202,7 +218,8 @@ class World:
         call = client.call
         watching = call is not None and call.kind == "events"
         chances = self.plan.chances
-        found.append((0.3 if watching else chances["cut"], request.disconnect))
+        cut = chances["cut"] / self.plan.patience
+        found.append((0.3 if watching else cut, request.disconnect))
         found.append((chances["cancel"], lambda: self._cancel(client)))
         return found
 
@@ -216,8 +233,8 @@ class World:
         request = client.send(recipe, self._step, self.loop.now)
         if client.call is not None:
             client.call.final = self._final
-        assert self.app is not None
-        request.start(self.app, self.loop)
+        app = self.apps[0] if len(self.apps) == 1 else self.lot.choice(self.apps)
+        request.start(app, self.loop)
 
     def _hear(self, client: Client) -> None:
         call, request = client.call, client.request
@@ -225,7 +242,8 @@ class World:
         assert request is not None
         self._left.append(request)  # its client has gone, and it may still be served
         lines = [one for one in self.truth.lines.values() if one.name == call.name]
-        call.durable_next = max((one.next.get(call.about, 0) for one in lines), default=0)
+        who = call.producer or call.about
+        call.durable_next = max((one.next.get(who, 0) for one in lines), default=0)
         client.heard(self._step, self.loop.now, max((one.t for one in lines), default=0))
 
     def _cancel(self, client: Client) -> None:
@@ -250,6 +268,8 @@ class World:
         if not self._final:
             self._final, self._looks = 1, [*self._looking()]
             self._faults.end()
+            self._server.chances.end()
+            self.loop.now += SETTLED
             self._disk.failing, self._disk.cut_at = range(0), None
             return
         self._over = True
@@ -278,6 +298,9 @@ class World:
         inner: Store = self._memory
         if self.plan.engine == "sqlite":
             inner = SQLite(self.folder / "llr.db", self._disk.connect)
+        if self.plan.engine == "postgres":
+            inner = Postgres(address(DATABASE))
+            return SharedRecorder(inner, self.lot, self._faults, self.truth)
         return Recorder(inner, self.lot, self._faults, self.truth)
 
     def _crashed(self) -> None:
@@ -297,7 +320,7 @@ class World:
 
     def _end_loop(self) -> None:
         """Give up what is left of a process without letting it reach the store or a client."""
-        old, self.app = self.loop, None
+        old, self.apps = self.loop, []
         SimulatedThread.started.clear()
         self._left.clear()
         old.outside = lambda timeout: timeout or 0.0
@@ -319,7 +342,7 @@ class World:
     @contextmanager
     def _patched(self) -> Iterator[None]:
         """The service with its time, its randomness, its thread and its store from here."""
-        sessions = "llr_service.sessions"
+        sessions, postgres = "llr_service.sessions", "llr_service.stores.postgres.connection"
         thread = SimpleNamespace(Thread=SimulatedThread)
         with ExitStack() as stack:
             for name, stand_in in {
@@ -327,8 +350,10 @@ class World:
                 "llr_service.app.llr.prepare": lambda: None,
                 "anyio.to_thread.run_sync": in_executor,
                 f"{sessions}.committer.threading": thread,
-                f"{sessions}.journal.randbits": self.lot.getrandbits,
-                f"{sessions}.present.random": self.lot,
+                f"{postgres}.connect": self._server.connect,
+                f"{postgres}.time": SimpleNamespace(monotonic=lambda: self.loop.now),
+                f"{sessions}.session_log.randbits": self.lot.getrandbits,
+                f"{sessions}.consistency.random": self.lot,
                 "llr_service.routes.events.perf_counter": lambda: self.loop.now,
             }.items():
                 stack.enter_context(patch(name, stand_in))
