@@ -1,5 +1,5 @@
 """The service: named learners over HTTP, durable and exactly once.
 
-One sample, from socket to disk: `routes/samples.py`, `codec/`, `sessions/actor.py`, the step of
+One sample, from socket to disk: `routes/samples.py`, `codec/`, `sessions/session.py`, the step of
 `llr`, `sessions/committer.py`, `stores/`, and `serializers.py` on the way back.
 """

@@ -12,6 +12,7 @@ import uvicorn
 
 from llr_service import logs
 from llr_service.app import App
+from llr_service.banner import banner, why_not_listening
 from llr_service.http.protocol import Connection
 from llr_service.http.websocket import Socket
 from llr_service.options import MIB
@@ -35,7 +36,7 @@ AT_LAST = 0.8
 
 
 class Server(uvicorn.Server):
-    """A server that ends its open streams as soon as it is told to stop."""
+    """A server that ends its open streams as soon as it begins to shut down."""
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -68,7 +69,7 @@ class Server(uvicorn.Server):
                 connection.sweep(loop.time())
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        """Listen, and say where."""
+        """Listen, and print where."""
         await super().startup(sockets)  # type: ignore[arg-type]
         self._sweep()
         _spare_the_collector()
@@ -76,8 +77,14 @@ class Server(uvicorn.Server):
             for socket in server.sockets:
                 host, port = socket.getsockname()[:2]
                 log.info("listening", extra={"host": host, "port": port})
-                sys.stdout.write(f"llr: listening on http://{host}:{port}\n")
-                sys.stdout.flush()
+                self._announce(host, port)
+
+    def _announce(self, host: str, port: int) -> None:
+        """Print a banner on a terminal, and a line that programs can read elsewhere."""
+        line = f"llr: listening on http://{host}:{port}\n"
+        settings = self._app.context.settings
+        sys.stdout.write(banner(settings, host, port) if sys.stdout.isatty() else line)
+        sys.stdout.flush()
 
 
 def _spare_the_collector() -> None:
@@ -103,9 +110,12 @@ def _keep_memory() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until told to stop; returns the exit code."""
+    """Serve until a signal stops it; returns the exit code."""
     settings = Settings.from_cli(arguments, prog="llr serve")
-    logs.configure(settings.log_level)
+    if reason := why_not_listening(settings.host, settings.port):
+        sys.stderr.write(f"llr serve: {reason}\n")
+        return 1
+    logs.configure(settings.log_level, form=settings.log_format)
     _keep_memory()
     try:
         open_store(settings.store).close()

@@ -14,17 +14,15 @@ from starlette.types import ASGIApp
 import llr
 from llr_service import openapi
 from llr_service.app_state import AppState
-from llr_service.http import errors
+from llr_service.http import responses
 from llr_service.http.auth import PUBLIC
-from llr_service.http.handshake import WebSocketHandshake
 from llr_service.http.middleware import RequestMiddleware
+from llr_service.http.websocket import WebSocketHandshake
 from llr_service.metrics import Metrics
 from llr_service.routes import DIRECT, ROUTERS
 from llr_service.sessions.committer import Committer
-from llr_service.sessions.heads import Heads
-from llr_service.sessions.hub import Hub
-from llr_service.sessions.rounds import rounds
-from llr_service.sessions.storage import Storage
+from llr_service.sessions.registry import SessionRegistry
+from llr_service.sessions.storage import Storage, VersionReader
 from llr_service.settings import Settings
 from llr_service.stores import open_store
 from llr_service.stores.store import MultiWriter
@@ -77,7 +75,7 @@ def _fastapi(context: AppState) -> FastAPI:
         app.include_router(router)
     if context.settings.docs:
         _serve_docs(app)
-    errors.install(app)
+    responses.install(app)
     return app
 
 
@@ -97,16 +95,18 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(llr.prepare)
     async with AsyncExitStack() as stack:
         storage = await _open_storage(stack, context)
-        hub = context.hub = Hub(storage, context.metrics, context.settings, context.clock)
-        going = asyncio.create_task(rounds(hub))
-        resuming = asyncio.create_task(hub.relearner.resume())
+        registry = context.registry = SessionRegistry(
+            storage, context.metrics, context.settings, context.clock
+        )
+        going = asyncio.create_task(registry.run_periodic())
+        resuming = asyncio.create_task(registry.replay_worker.resume())
         try:
             yield
         finally:
             going.cancel()
             resuming.cancel()
             await asyncio.wait([going, resuming])
-            await hub.relearner.close()
+            await registry.replay_worker.close()
 
 
 async def _open_storage(stack: AsyncExitStack, context: AppState) -> Storage:
@@ -117,6 +117,6 @@ async def _open_storage(stack: AsyncExitStack, context: AppState) -> Storage:
     stack.push_async_callback(committer.close)
     if isinstance(store, MultiWriter):
         second = cast(MultiWriter, await asyncio.to_thread(open_store, url))
-        versions = Heads(second, context.metrics)
+        versions = VersionReader(second, context.metrics)
         stack.push_async_callback(versions.close)
     return Storage(committer, versions)

@@ -11,10 +11,10 @@ from fastapi import Depends, Path, Request
 from llr_service.http.auth import ANYBODY, KEY, ApiKey
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
-from llr_service.sessions.actor import Session
 from llr_service.sessions.config import NAME
-from llr_service.sessions.hub import Hub
-from llr_service.sessions.present import fresh
+from llr_service.sessions.consistency import get_latest
+from llr_service.sessions.registry import SessionRegistry
+from llr_service.sessions.session import Session
 from llr_service.settings import Settings
 
 R = TypeVar("R")
@@ -35,13 +35,13 @@ class AppState:
         backing_up: whether a backup is being made or sent.
         bodies: bytes of the bodies being worked on.
         readers: those who wait for more of a streamed body.
-        draining: whether the service was told to stop.
+        draining: whether the service is shutting down.
     """
 
     settings: Settings
     metrics: Metrics
     clock: Callable[[], float] = time.time
-    hub: Hub | None = None
+    registry: SessionRegistry | None = None
     streams: int = 0
     backing_up: bool = False
     bodies: int = 0
@@ -49,15 +49,15 @@ class AppState:
     draining: bool = False
 
     @property
-    def sessions(self) -> Hub:
+    def sessions(self) -> SessionRegistry:
         """The hub of a started app."""
-        if self.hub is None:
+        if self.registry is None:
             raise RuntimeError("the app has not started")
-        return self.hub
+        return self.registry
 
     def record_accepted(self, session: Session, sent: int, accepted: int) -> None:
         """So many samples were sent to a session, and so many of them were new."""
-        self.sessions.touched(session)
+        self.sessions.update_size(session)
         if accepted < sent:
             self.metrics.duplicate(sent - accepted)
 
@@ -83,7 +83,7 @@ class AppState:
     def drain(self) -> None:
         """The service is about to stop: open streams end, in both directions."""
         self.draining = True
-        self.sessions.drain()
+        self.sessions.begin_shutdown()
         for reader in list(self.readers):
             reader.cancel()
 
@@ -107,7 +107,7 @@ Name = Annotated[str, Path(pattern=f"^{NAME}$", description="The session's name.
 
 async def session_named(name: Name, here: AppStateDep, request: Request) -> Session:
     """The session of the path, not older than anything acknowledged before; or a 404."""
-    session = await fresh(here.sessions, name)
+    session = await get_latest(here.sessions, name)
     request.scope[SESSION] = session
     return session
 

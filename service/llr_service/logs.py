@@ -1,7 +1,8 @@
 """Logs: one JSON object a line, whatever is in it, each with the id of its request.
 
 Every line has `ts`, `level`, `logger` and `message`, then `request_id` where there is a request,
-then what was given as `extra`: session, t, route, status, ms.
+then what was given as `extra`: session, t, route, status, ms. On a terminal a line is text: the
+time of day, the level unless it is info, the message, and the extras as `name=value`.
 """
 
 import json
@@ -71,6 +72,32 @@ class JsonFormatter(logging.Formatter):
         return _line(members)
 
 
+class TextFormatter(logging.Formatter):
+    """Writes a record as a line for people; control characters in it are escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line; an exception follows on lines of its own."""
+        shown = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        extras = {name: value for name, value in vars(record).items() if name not in _NOT_EXTRA}
+        if (request_id := _request_id.get()) is not None:
+            extras.setdefault("request_id", request_id)
+        shown_extras = "".join(f"  {name}={_text(value)}" for name, value in extras.items())
+        lines = [f"{shown}  {level}{_message(record)}{shown_extras}"]
+        if record.exc_info:
+            lines += self.formatException(record.exc_info).split("\n")
+        return "\n".join(map(_printable, lines))
+
+
+def _printable(line: str) -> str:
+    r"""The line with everything escaped that could move a terminal's cursor or end the line.
+
+    >>> _printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
@@ -100,24 +127,28 @@ def _text(value: object) -> str:
 _encode = json.JSONEncoder(default=_text, allow_nan=False).encode
 
 
-def configure(level: str, stream: TextIO | None = None) -> None:
-    """Send all logs of the process, uvicorn's and warnings too, to one stream as JSON lines.
+def configure(level: str, stream: TextIO | None = None, form: str = "auto") -> None:
+    """Send all logs of the process, uvicorn's and warnings too, to one stream, a line each.
 
     Start uvicorn with `log_config=None`, or it takes its loggers back. Its access log is off: the
     service writes its own.
 
     Args:
         level: the least that is written: debug, info, warning, error.
-        stream: where to; standard error unless told otherwise.
+        stream: where to; standard error if omitted.
+        form: json, text, or auto: text if the stream is a terminal.
     """
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    stream = stream or sys.stderr
+    text = form == "text" or (form == "auto" and stream.isatty())
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(TextFormatter() if text else JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
         logger = logging.getLogger(name)
         logger.handlers.clear()
-        logger.setLevel(logging.NOTSET)
+        # the banner says what uvicorn's lines about its start would
+        logger.setLevel(logging.WARNING if text and level == "info" else logging.NOTSET)
         logger.propagate = name != "uvicorn.access"
     logging.captureWarnings(True)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from llr_service.sessions.relearner import unfinished
+from llr_service.sessions.replay import is_unfinished
 from llr_service.stores import open_store, split_urls
 from llr_service.stores.postgres.url import display_url, with_option
 from llr_service.stores.store import SessionSummary, Store, StoreError
@@ -62,7 +62,7 @@ def move(sources: Sequence[Store], destination: Store) -> tuple[int, int]:
 
 def _settled(rows: Sequence[SessionSummary]) -> None:
     """See that no session is about to learn another's samples, which it knows by their number."""
-    for row in filter(unfinished, rows):
+    for row in filter(is_unfinished, rows):
         raise StoreError(
             f"session {row.name} has not learnt all samples it was forked for: let it finish first"
         )

@@ -10,6 +10,8 @@ from typing import Any
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:llr:problem:"
+RETRY_AFTER = {"Retry-After": "1"}
+"""The header of a problem that is over soon."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from llr_service.sessions.config import (
-    LONGEST,
+    MAX_LABEL_SECONDS,
     NAME,
     SHADOWS,
     Number,
@@ -14,6 +14,7 @@ from llr_service.sessions.config import (
     ShadowName,
     Theta,
 )
+from llr_service.sessions.times import Activity
 
 
 class Loss(BaseModel):
@@ -21,6 +22,9 @@ class Loss(BaseModel):
 
     total: float
     mean: float | None = Field(description="Null before the first sample.")
+    recent: float | None = Field(
+        None, description="An exponentially weighted mean over about the last 200 samples."
+    )
 
 
 class Regret(BaseModel):
@@ -67,6 +71,7 @@ class Drift(BaseModel):
 
     alarms: int = Field(description="How often.")
     at: list[int] = Field(description="At which t, the last 16 times.")
+    time: list[str | None] = Field(description="When: RFC 3339, UTC; null where not known.")
 
 
 class EtaStatus(BaseModel):
@@ -112,6 +117,29 @@ class Features(BaseModel):
     hashing: bool = Field(description="Whether there were names after those.")
 
 
+class Measure(BaseModel):
+    """One metric: an exponentially weighted mean over about the last 200 samples, and over all."""
+
+    recent: float | None
+    overall: float | None
+
+
+class BaselineMetrics(BaseModel):
+    """The metrics of predicting the mean of the labels so far, or the most frequent class."""
+
+    rmse: Measure | None = Field(None, description="Of numbers: root mean squared error.")
+    mae: Measure | None = Field(None, description="Of numbers: mean absolute error.")
+    accuracy: Measure | None = Field(None, description="Of classes: the share predicted right.")
+    auc: Measure | None = Field(None, description="Of two classes: area under the ROC curve.")
+
+
+class Metrics(BaselineMetrics):
+    """How good the predictions were before their samples were learnt; null before the first."""
+
+    coverage: Measure = Field(description="The share of labels within their 90 % interval or set.")
+    baseline: BaselineMetrics
+
+
 class SessionState(Numbers):
     """All of a session."""
 
@@ -127,6 +155,13 @@ class SessionState(Numbers):
     retained: Retained | None = Field(None, description="Only with `retain`.")
     relearning: Relearning | None = Field(None, description="Only of a fork with `relearn`.")
     eta_status: EtaStatus
+    metrics: Metrics
+    created_at: str | None = Field(description="RFC 3339, UTC; null if an older version made it.")
+    last_sample_at: str | None = Field(description="Likewise; null before the first sample.")
+    activity: Activity = Field(
+        description="`learning`: a sample in the last 60 s; `drifting`: and fewer than 500 samples"
+        " since the last drift alarm; else `idle`."
+    )
     champion: str | None = Field(None, description="Its name as a shadow, null if it was none.")
     former: str | None = Field(None, description="The shadow that was the champion before it.")
     version: int = Field(0, description="How often shadows were added, removed or promoted.")
@@ -153,6 +188,9 @@ class SessionRow(BaseModel):
     eta: float | None = None
     loss: Loss | None = None
     regret: Regret | None = None
+    created_at: str | None = None
+    last_sample_at: str | None = None
+    activity: Activity | None = Field(None, description="Null if the session is not in memory.")
 
 
 class SessionPage(BaseModel):
@@ -172,15 +210,27 @@ class Answer(Numbers):
     accepted: int = Field(description="Samples of this body that were new.")
     duplicate: bool = Field(description="True if all of them had been learnt before.")
     predictions: list[Any] | None = None
+    probabilities: list[dict[str, float]] | None = Field(
+        None, description="With `predictions`, of each class, where classes have names."
+    )
     shadows: dict[str, ShadowNumbers] | None = Field(None, description="Where there are any.")
 
 
 class Prediction(BaseModel):
-    """Predictions on the natural scale: a mean, a probability, or one per class."""
+    """Predictions on the natural scale: a mean, a probability, or one per class.
+
+    Where classes have names, the name of the likeliest, and `probabilities` beside it.
+    """
 
     name: str
     t: int
     predictions: Any = Field(description="One for a single row, a list for many.")
+    probabilities: Any = Field(
+        None, description="The probability of each class by name, where classes have names."
+    )
+    lower: Any = Field(None, description="With `interval`, of a number: null while too early.")
+    upper: Any = Field(None, description="The same, above.")
+    set: Any = Field(None, description="With `interval`, of a class: those it may be.")
 
 
 class PastLabels(BaseModel):
@@ -204,6 +254,11 @@ class Columns(BaseModel):
     log_eta_high: list[float] = Field(description="The largest since the point before.")
     loss_low: list[float]
     loss_high: list[float]
+    recent: list[float | None] = Field(description="The recent loss; null before the first sample.")
+    metric: list[float | None] = Field(
+        description="The recent RMSE, of classes the recent accuracy; null where not known."
+    )
+    baseline: list[float | None] = Field(description="The same of the baseline.")
 
 
 class Past(Columns):
@@ -218,6 +273,10 @@ class Past(Columns):
     coordinates: list[int] | list[str]
     shadows: dict[str, Columns] = Field(description="Of each shadow, from where it began.")
     drift: list[int] = Field(description="At which t the loss was found to rise.")
+    drift_time: list[str | None] = Field(description="The time of each of those.")
+    time: list[str | None] = Field(
+        description="When each t was reached, RFC 3339, UTC; null where not known."
+    )
     labels: PastLabels | None = Field(
         None, description="The last late labels, as long as their ids are known."
     )
@@ -235,6 +294,10 @@ class Snapshot(BaseModel):
     producers: dict[str, int] = Field(default_factory=dict)
     state: dict[str, Any] | None
     team: dict[str, Any] | None = Field(None, description="Shadows and drift, where there are any.")
+    times: list[tuple[int, int]] = Field(
+        default_factory=list,
+        description="Pairs of t and the wall-clock time it was reached, in ms since 1970.",
+    )
 
 
 class Fork(BaseModel):
@@ -261,12 +324,17 @@ class Fork(BaseModel):
     options: dict[str, bool | Number | StrictStr] | None = Field(
         None, description="All options; those that still fit are kept if left out."
     )
+    classes: list[StrictStr] | None = Field(None, description="Other names of the classes.")
     shadows: dict[ShadowName, ShadowConfig] | None = Field(
         None, max_length=SHADOWS, description="Other shadows; all of them."
     )
     drift: StrictBool | None = Field(None, description="Whether to look out for drift.")
-    label_seconds: Number | None = Field(None, gt=0, le=LONGEST, description="Another time.")
-    expired_label: Number | None = Field(None, description="Another label for what expired.")
+    label_seconds: Number | None = Field(
+        None, gt=0, le=MAX_LABEL_SECONDS, description="Another time."
+    )
+    expired_label: Number | StrictStr | None = Field(
+        None, description="Another label for what expired."
+    )
 
     retain: StrictBool | None = Field(None, description="Whether the copy keeps its samples.")
     relearn: StrictBool = Field(

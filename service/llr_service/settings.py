@@ -16,8 +16,10 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from llr_service import options
 from llr_service.http.auth import ApiKey, parse_keys
-from llr_service.http.bodies import MIN_RATE
 from llr_service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
+
+MIN_RATE = 1024
+"""Default of the minimum upload rate: bytes of a body that extend its timeout by one second."""
 
 _ORIGIN = re.compile(r"\*|https?://[^/\s,]+")
 _HOST = re.compile(r"\*|[A-Za-z0-9._-]+|[0-9A-Fa-f]*(?::[0-9A-Fa-f]*){2,7}")
@@ -69,12 +71,12 @@ class Settings(BaseSettings):
     api_keys: Keys = Field(
         default=(),
         description="Keys that are accepted, as name:role:sha256hex separated by commas. The role"
-        " is read, write or admin. With none, everybody may do everything. A tenant's key is"
-        " name:role:prefix:sha256hex: it reaches the sessions whose names begin so.",
+        " is read, write or admin. Without keys, all clients may do everything. A tenant's key is"
+        " name:role:prefix:sha256hex: it sees only the sessions whose names begin with the prefix.",
     )
     insecure: bool = Field(
         default=False,
-        description="Listen beyond loopback without any keys: everybody may do everything.",
+        description="Listen beyond loopback without any keys: all clients may do everything.",
     )
     cors_origins: Words = Field(
         default=(),
@@ -83,24 +85,28 @@ class Settings(BaseSettings):
     )
     allowed_hosts: Words = Field(
         default=(),
-        description="Names by which the service may be asked beside loopback, without ports,"
+        description="Host names that requests may use besides loopback, without ports,"
         " separated by commas; * for all. With none, any; without keys, loopback only.",
     )
     docs: bool = Field(default=True, description="Serve /docs and /openapi.json.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least that is logged: debug, info, warning or error."
+        default="info", description="Minimum level of the logs: debug, info, warning or error."
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto",
+        description="Form of the logs: json, text, or auto: text on a terminal, json elsewhere.",
     )
     max_body: Size = Field(
         default=256 * MIB,
         ge=KIB,
         le=4 * GIB,
-        description="Largest JSON or npy body. NDJSON has no end.",
+        description="Largest JSON or npy body. NDJSON bodies are unlimited.",
     )
     max_bodies: Size = Field(
         default=GIB,
         ge=KIB,
         le=1024 * GIB,
-        description="Bytes of all JSON and npy bodies being worked on; beyond it they get 503.",
+        description="Bytes of all JSON and npy bodies in progress; beyond it requests get 503.",
     )
     max_unread: Size = Field(
         default=64 * MIB,
@@ -114,30 +120,33 @@ class Settings(BaseSettings):
         default=4 * MIB, ge=KIB, le=GIB, description="Largest message of a WebSocket."
     )
     block_bytes: Size = Field(
-        default=MIB, ge=KIB, le=GIB, description="NDJSON that is learnt and acknowledged together."
+        default=MIB, ge=KIB, le=GIB, description="Bytes of NDJSON that are committed together."
     )
     head_timeout: float = Field(
         default=10.0,
         gt=0,
         le=3600,
         allow_inf_nan=False,
-        description="Seconds in which the head of a request has to come before it gets 408.",
+        description="Timeout for the head of a request, in seconds; a late head gets 408.",
     )
     body_timeout: float = Field(
         default=30.0,
         gt=0,
         le=3600,
         allow_inf_nan=False,
-        description="Seconds a body may let the service wait before it gets 408.",
+        description="Seconds that the service waits for a body in all; `min_rate` extends them.",
     )
     min_rate: Size = Field(
-        default=MIN_RATE, ge=1, le=GIB, description="Bytes of a body that buy it another second."
+        default=MIN_RATE,
+        ge=1,
+        le=GIB,
+        description="Minimum upload rate: this many bytes extend a body's timeout by one second.",
     )
     memory_cap: Size = Field(
         default=512 * MIB,
         ge=MIB,
         le=1024 * GIB,
-        description="Memory for loaded sessions. Beyond it the idle ones leave for the store.",
+        description="Memory for loaded sessions. Beyond it idle sessions are evicted to the store.",
     )
     max_queue: int = Field(
         default=1024, ge=1, le=10**6, description="Requests that may wait for one session."
@@ -149,7 +158,7 @@ class Settings(BaseSettings):
         default=100_000,
         ge=1,
         le=10**8,
-        description="Largest dim of a session, or most names kept apart.",
+        description="Largest dim of a session; also the largest `max_features` of named features.",
     )
     max_producers: int = Field(
         default=10_000, ge=1, le=10**6, description="Producers one session remembers."
@@ -159,7 +168,7 @@ class Settings(BaseSettings):
         gt=0,
         le=10 * 365 * 86_400,
         allow_inf_nan=False,
-        description="Seconds for which x is kept for its label, and an id known once learnt.",
+        description="Seconds for which x waits for its label, and a learnt id is remembered.",
     )
     max_kept: Size = Field(
         default=64 * MIB,
@@ -171,14 +180,15 @@ class Settings(BaseSettings):
         default=256 * MIB,
         ge=KIB,
         le=1024 * GIB,
-        description="Bytes of samples one session with `retain` keeps; it learns on beyond.",
+        description="Bytes of samples that a session with `retain` keeps; beyond it the session"
+        " learns without retaining.",
     )
     drain_seconds: float = Field(
         default=1.5,
         ge=0,
         le=600,
         allow_inf_nan=False,
-        description="Seconds that requests have to end when the service is told to stop.",
+        description="Grace period for running requests at shutdown, in seconds.",
     )
 
     @field_validator("store")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from llr import Learner
-from llr_service.sessions.learners import AnyLearner, theta_of
+from llr_service.sessions.ensemble import AnyLearner, theta_of
 
 WHOLE = 1000
 """Named features up to which every answer has all of theta."""

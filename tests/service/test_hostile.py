@@ -43,10 +43,12 @@ def test_what_is_no_finite_number_is_422_by_its_place(
     check_not_a_number(client, literal, kind)
 
 
+@pytest.mark.slow
 def test_extreme_numbers_are_refused_or_leave_a_finite_state(client: TestClient) -> None:
     assert drawn(extremes, 12, 80, lambda case: check_extreme(client, case), lambda: None) == []
 
 
+@pytest.mark.slow
 def test_any_bits_in_an_npy_body_are_refused_or_leave_a_finite_state(client: TestClient) -> None:
     assert drawn(any_bits, 13, 40, lambda case: check_bits(client, case), lambda: None) == []
 

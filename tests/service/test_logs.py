@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
-from llr_service.logs import JsonFormatter, begin_request, configure, current_request
+from llr_service.logs import (
+    JsonFormatter,
+    TextFormatter,
+    begin_request,
+    configure,
+    current_request,
+)
 
 FORMATTER = JsonFormatter()
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates too
@@ -99,6 +105,7 @@ def test_no_value_breaks_its_line(value: object) -> None:
     assert "value" in line_of("m", value=value)
 
 
+@pytest.mark.slow
 def test_values_that_cannot_be_written_are_described() -> None:
     class Broken:
         def __str__(self) -> str:
@@ -195,3 +202,31 @@ def test_each_request_logs_its_own_id_and_others_log_none() -> None:
     assert asyncio.run(main()) == [(f"r{i}", f"r{i}") for i in range(5)]
     assert current_request() is None
     assert "request_id" not in line_of("m")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_lines_are_text_unless_json_is_asked_for() -> None:
+    with configured():
+        shown, asked = Terminal(), Terminal()
+        configure("info", shown)
+        logging.getLogger("llr_service").info("session created", extra={"session": "demo"})
+        logging.getLogger("uvicorn.error").info("Started server process")
+        logging.getLogger("uvicorn.error").warning("odd")
+        configure("info", asked, "json")
+        logging.getLogger("llr_service").info("m")
+    first, second = shown.getvalue().splitlines()
+    assert first[8:] == "  session created  session=demo"
+    assert second[8:] == "  warning: odd"
+    assert read(asked.getvalue().strip())["message"] == "m"
+
+
+@settings(deadline=None)
+@seed(1)
+@given(message=ANY_TEXT, value=ANY_TEXT)
+def test_no_text_reaches_a_terminal_as_a_control_character(message: str, value: str) -> None:
+    record = logging.makeLogRecord({"msg": message, "levelno": 20, "session": value})
+    assert TextFormatter().format(record).isprintable()

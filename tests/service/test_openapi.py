@@ -12,8 +12,8 @@ from fastapi.routing import iter_route_contexts
 from llr_service.app import App
 from llr_service.http.routing import RouteIndex
 from llr_service.problems import KINDS, MEDIA_TYPE, TYPE_PREFIX
-from llr_service.routes.flow_control import AHEAD
 from llr_service.routes.stream import (
+    AHEAD,
     CODES,
     GOING_AWAY,
     MAX_CONSECUTIVE_ERRORS,
@@ -37,7 +37,14 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     for path, item in DOCUMENT["paths"].items()
     for method, operation in item.items()
 }
-BESIDE = {"GET /", "GET /dashboard/{asset}", "GET /docs", "GET /openapi.json"}
+BESIDE = {
+    "GET /",
+    "GET /dashboard/{asset}",
+    "GET /docs",
+    "GET /guide",
+    "GET /guide/{path:path}",
+    "GET /openapi.json",
+}
 """Routes for people, which are no part of the document."""
 
 
@@ -189,7 +196,7 @@ def test_every_member_of_a_config_is_in_the_docs() -> None:
 def test_the_codes_in_the_docs_are_those_a_stream_ends_with() -> None:
     codes = set(map(int, re.findall(r"^\| (\d{4}) \| ", API, re.MULTILINE)))
     assert codes == {*CODES.values(), GOING_AWAY, WRONG, 1007, 1009}
-    assert f"{AHEAD} messages may be under way" in API
+    assert f"{AHEAD} messages may be in flight" in API
     assert f"{MAX_CONSECUTIVE_ERRORS} messages in a row" in API
 
 

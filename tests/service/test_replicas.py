@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 from llr_service.app import App
+from llr_service.sessions.session import Session
 from llr_service.settings import Settings
 from llr_service.stores.store import Change, Conflict, StoreUnavailable, Written
 from starlette.testclient import TestClient
@@ -102,6 +103,25 @@ def test_reads_are_not_older_than_what_the_other_acknowledged(pair: Pair) -> Non
         assert pair.there.get(f"{DEMO}/history").json()["t"][-1] == t
         assert pair.there.get(f"{DEMO}/snapshot").json()["t"] == t
         assert pair.there.get("/v1/sessions").json()["sessions"][0]["t"] == t
+
+
+def test_a_deletion_at_a_t_leaves_what_the_other_learnt_meanwhile(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = cast(App, pair.here.app).context.sessions
+    delete = registry._delete
+
+    async def overtaken(session: Session, matched: bool) -> Written | Conflict:
+        learn(pair.there, 1.0)  # after the comparison, before the store
+        return await delete(session, matched)
+
+    monkeypatch.setattr(registry, "_delete", overtaken)
+    refused = pair.here.delete(DEMO, headers={"If-Match": '"0"'})
+    assert (refused.status_code, pair.there.get(DEMO).json()["t"]) == (412, 1)
+    assert pair.here.delete(DEMO).status_code == 204
+    monkeypatch.setattr(registry, "_delete", delete)
+    pair.there.put(DEMO, json=GAUSSIAN)
+    assert pair.here.delete(DEMO, headers={"If-Match": '"0"'}).status_code == 204
 
 
 class Held(SharedMemory):
@@ -259,13 +279,13 @@ def test_a_session_created_again_through_the_other_is_the_new_one(pair: Pair) ->
 
 
 def test_a_name_taken_anew_here_leaves_nobody_with_the_copy_of_before(pair: Pair) -> None:
-    hub = cast(App, pair.there.app).context.sessions
-    before = hub.peek("demo")
+    registry = cast(App, pair.there.app).context.sessions
+    before = registry.peek("demo")
     assert pair.here.delete(DEMO).status_code == 204
     assert pair.there.put(DEMO, json=GAUSSIAN).status_code == 201
     assert before is not None
-    assert before.gone
-    assert hub.peek("demo") is not before
+    assert before.discarded
+    assert registry.peek("demo") is not before
 
 
 def test_a_fork_has_all_that_the_other_acknowledged(pair: Pair) -> None:

@@ -8,8 +8,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from llr_cli.cli import app as cli
 from llr_service.http.auth import Role, hash_key
-from llr_service.http.bodies import MIN_RATE
-from llr_service.settings import Settings, described
+from llr_service.settings import MIN_RATE, Settings, described
 from pydantic import ValidationError
 from typer.testing import CliRunner
 

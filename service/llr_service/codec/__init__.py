@@ -10,7 +10,7 @@ from llr_service.codec.json import Query, decode_json, decode_query
 from llr_service.codec.labels import Labels, decode_label_lines, decode_labels
 from llr_service.codec.log_entry import pack_samples, unpack_samples
 from llr_service.codec.ndjson import Block, BlockDecoder, LineSplitter, decode_ndjson
-from llr_service.codec.npy import decode_npy
+from llr_service.codec.npy import decode_npy, parse_columns
 from llr_service.codec.samples import Samples
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "decode_npy",
     "decode_query",
     "pack_samples",
+    "parse_columns",
     "unpack_samples",
 ]

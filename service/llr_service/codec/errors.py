@@ -7,13 +7,18 @@ body is right was decided before, and here are the words for it.
 import math
 import re
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
-from llr.named.features import LONGEST, MOST, refusal
+from llr.classes import Classes
+from llr.named.feature_rows import LONGEST, MOST, refusal
 from llr_service.problems import Problem, pointer
 
 MAX_ERRORS = 10
 """How many errors an answer names."""
+
+SEQ_LIMIT = 2**53
+"""Sequence numbers are smaller: JSON numbers are exact up to here."""
 
 MAX_SHOWN = 40
 """How many characters of a producer's own text an answer repeats."""
@@ -76,12 +81,15 @@ class Explainer:
     Args:
         features: whether the model has features.
         optional: members that a sample may have beside x and y.
+        classes: the names that labels have; None if they are numbers.
     """
 
-    def __init__(self, features: bool, optional: Collection[str] = ()) -> None:
+    def __init__(
+        self, features: bool, optional: Collection[str] = (), classes: Classes | None = None
+    ) -> None:
         self.errors = ValidationErrors()
         self._features = features
-        self._optional = optional
+        self._optional, self._classes = optional, classes
         self._row_type: type | None = None
         self._width = 0
 
@@ -99,17 +107,21 @@ class Explainer:
         if self._object(value, place, self._members):
             if self._features and "x" in value:
                 self._row(value["x"], f"{place}/x")
-            for key in ("y", *self._optional):
+            if "y" in value:
+                self._label(value["y"], f"{place}/y")
+            for key in self._optional:
                 if key in value:
-                    self._number(value[key], f"{place}/{key}")
+                    self._member(key, value[key], f"{place}/{key}")
 
     def label(self, value: Any, place: str = "") -> None:
         """One label with its id."""
         if type(value) is dict and "x" in value:
             self.errors.add(f"{place}/x", X_IS_KEPT)
-        elif self._object(value, place, ("id", "y")) and value.keys() == {"id", "y"}:
+        elif self._object(value, place, ("id", "y")) and {"id", "y"} <= value.keys():
             self._id(value["id"], f"{place}/id")
-            self._number(value["y"], f"{place}/y")
+            self._label(value["y"], f"{place}/y")
+            if "w" in value:
+                self._number(value["w"], f"{place}/w")
 
     def labels(self, value: Any) -> None:
         """One label, or a list of them."""
@@ -152,10 +164,10 @@ class Explainer:
     def _columns(self, value: dict[str, Any]) -> None:
         self._object(value, "", self._members)
         labels, rows = value["y"], value.get("x", [])
-        self._each(labels, self._number, "/y", "has no samples")
+        self._each(labels, self._label, "/y", "has no samples")
         for key in self._optional:
             if key in value:
-                self._column(value[key], f"/{key}", len(labels))
+                self._column(key, value[key], len(labels))
         if not self._features or "x" not in value:
             return
         if type(rows) is not list:
@@ -165,14 +177,22 @@ class Explainer:
         else:
             self._each(rows, self._row, "/x")
 
-    def _column(self, value: Any, place: str, n: int) -> None:
+    def _column(self, key: str, value: Any, n: int) -> None:
         """An optional column."""
+        place = f"/{key}"
         if type(value) is not list:
             self.errors.add(place, f"must be a list, not {name_of(value)}")
         elif len(value) != n:
             self.errors.add(place, f"has {len(value)} values for {n} labels")
         else:
-            self._each(value, self._number, place)
+            self._each(value, partial(self._member, key), place)
+
+    def _member(self, key: str, value: Any, place: str) -> None:
+        """The value of an optional member."""
+        if key == "seq" and (type(value) is not int or not 0 <= value < SEQ_LIMIT):
+            self.errors.add(place, f"must be a whole number from 0, below {SEQ_LIMIT}")
+        else:
+            self._number(value, place)
 
     def _row(self, value: Any, place: str) -> None:
         """A row: a list of numbers, or an object of named features, as the first was."""
@@ -210,6 +230,16 @@ class Explainer:
             elif type(value) not in (bool, str):
                 self._number(value, at, "a number, a boolean or a string")
             found.add(name)
+
+    def _label(self, value: Any, place: str) -> None:
+        """A number, or the name of a class where they have names."""
+        if self._classes is None:
+            self._number(value, place)
+        elif type(value) is not str:
+            names = self._classes.shown
+            self.errors.add(place, f"must be the name of a class, not {name_of(value)}: {names}")
+        elif value not in self._classes:
+            self.errors.add(place, self._classes.refusal(value))
 
     def _number(self, value: Any, place: str, wanted: str = "a number") -> None:
         if type(value) is not float and type(value) is not int:

@@ -10,16 +10,19 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from llr import NamedRows
+from llr.classes import Classes
 from llr.types import Array, Vector
 from llr_service.codec import named
-from llr_service.codec.errors import ID, Explainer
+from llr_service.codec.errors import ID, SEQ_LIMIT, Explainer
 from llr_service.codec.reader import REFUSED, BodyType, Text, check_signs, decode_again
-from llr_service.codec.samples import NOTHING, Samples, samples_in
+from llr_service.codec.samples import DEFAULTS, NOTHING, Samples, samples_in
 
-OPTIONAL: Mapping[str, type[int] | type[float]] = {}
-"""Members that a sample may have beside x and y, all samples of a body or none; columns likewise.
+Seq = Annotated[int, msgspec.Meta(ge=0, lt=SEQ_LIMIT)]
+OPTIONAL: Mapping[str, Any] = {"w": float, "seq": Seq}
+"""Members that a sample may have beside x and y; columns likewise.
 
-The decoders and `Samples` handle whatever is here: a new one takes a line.
+The decoders and `Samples` handle whatever is here: a new one takes a line, and one in
+`codec.samples.DEFAULTS` unless all samples of a body have it or none.
 """
 
 Row = list[float] | dict[str, float | bool | str]
@@ -37,34 +40,44 @@ class SampleSchema:
     Args:
         features: whether the model has features.
         optional: further members and their types.
+        label: the type of a label: `str` where classes have names.
     """
 
     def __init__(
-        self, features: bool, optional: Mapping[str, type[int] | type[float]] = OPTIONAL
+        self,
+        features: bool,
+        optional: Mapping[str, Any] = OPTIONAL,
+        label: type[float] | type[str] = float,
     ) -> None:
         self.features, self.optional = features, optional
         x, rows = ([("x", Row)], [("x", list[Row])]) if features else ([], [])
         one = [(name, each | UnsetType, UNSET) for name, each in optional.items()]
         many = [(name, list[each] | UnsetType, UNSET) for name, each in optional.items()]  # type: ignore[valid-type]
-        sample = _struct("Sample", *x, ("y", float), *one)
-        self._columns = _struct("Columns", *rows, ("y", list[float]), *many)
+        sample = _struct("Sample", *x, ("y", label), *one)
+        self._columns = _struct("Columns", *rows, ("y", list[label]), *many)  # type: ignore[valid-type]
         self.body = BodyType(sample | list[sample], self._columns)  # type: ignore[valid-type]
         self.line = BodyType(sample)
 
-    def build(self, value: Any, text: bytes) -> Samples:
+    def build(self, value: Any, text: bytes, classes: Classes | None = None) -> Samples:
         """The samples of a typed value: one sample, a list of them, or columns.
 
-        Raises an error of `REFUSED` if they do not fit together, or if one of their zeros may have
-        been written -0 in the text.
+        Raises an error of `REFUSED` if they do not fit together, if a label is none of the classes,
+        or if one of their zeros may have been written -0 in the text.
         """
         if type(value) is list:
-            return self.build_many(value, text)
+            return self.build_many(value, text, classes)
         if type(value) is self._columns:
-            columns = {name: getattr(value, name) for name in self.optional}
-            return self._many(value.x if self.features else [], value.y, columns, text)
+            columns = {name: getattr(value, name) for name in self._present(text)}
+            labels = indexed(value.y, classes)
+            return self._many(value.x if self.features else [], labels, columns, text)
         y, optional = value.y, NOTHING
-        if self.optional:
-            optional = self._optional({name: [getattr(value, name)] for name in self.optional}, 1)
+        if classes is not None:
+            (y,) = indexed([y], classes)
+        for name in self.optional:
+            if getattr(value, name) is not UNSET:
+                columns = {each: [getattr(value, each)] for each in self.optional}
+                optional = self._optional(columns, 1)
+                break
         if not self.features:
             return _one([y], text, optional)
         x = value.x
@@ -74,11 +87,20 @@ class SampleSchema:
             raise ValueError("a row is empty")
         return _one([*x, y], text, optional)
 
-    def build_many(self, samples: list[Any], text: bytes) -> Samples:
+    def build_many(
+        self, samples: list[Any], text: bytes, classes: Classes | None = None
+    ) -> Samples:
         """The same for a list of samples."""
         rows = [sample.x for sample in samples] if self.features else []
-        columns = {name: [getattr(each, name) for each in samples] for name in self.optional}
-        return self._many(rows, [sample.y for sample in samples], columns, text)
+        columns = {name: [getattr(each, name) for each in samples] for name in self._present(text)}
+        y = indexed([sample.y for sample in samples], classes)
+        return self._many(rows, y, columns, text)
+
+    def _present(self, text: bytes) -> list[str]:
+        """The optional members that may be in a text, by a search that is cheaper than a look."""
+        if not text or b"\\" in text:  # an escape may spell any name
+            return list(self.optional)
+        return [name for name in self.optional if b'"%b"' % name.encode() in text]
 
     def _many(
         self, rows: list[Any], labels: list[float], columns: dict[str, Any], text: bytes
@@ -97,24 +119,48 @@ class SampleSchema:
         return samples_in(raw, n, d, optional)
 
     def _optional(self, columns: dict[str, Any], n: int) -> Mapping[str, Array]:
-        """The optional columns that are there; a ValueError if some samples lack them."""
-        if not columns:
-            return NOTHING
+        """The optional columns that are there; a ValueError if samples lack one without default."""
         found: dict[str, Array] = {}
         for name, column in columns.items():
             if column is UNSET or all(value is UNSET for value in column):
                 continue
-            if len(column) != n or any(value is UNSET for value in column):
+            if len(column) != n:
+                raise ValueError(f"{name} has not a value for each label")
+            default = DEFAULTS.get(name, UNSET)
+            values = [default if value is UNSET else value for value in column]
+            if default is UNSET and UNSET in values:
                 raise ValueError(f"some samples have {name}, others do not")
-            found[name] = np.array(column, self.optional[name])
-        return found
+            found[name] = np.array(values, np.float64 if self.optional[name] is float else np.int64)
+        return found or NOTHING
 
 
 SCHEMAS = {features: SampleSchema(features) for features in (True, False)}
+CLASS_SCHEMAS = {features: SampleSchema(features, label=str) for features in (True, False)}
+"""The types where classes have names."""
 
 
-def decode_json(body: bytes, features: bool) -> Samples:
+def schema_of(features: bool, classes: Classes | None) -> SampleSchema:
+    """The types of a session's samples."""
+    return SCHEMAS[features] if classes is None else CLASS_SCHEMAS[features]
+
+
+def indexed(labels: list[Any], classes: Classes | None) -> list[float]:
+    """Labels as numbers; a ValueError if one is none of the classes."""
+    if classes is None:
+        return labels
+    try:
+        return [classes.index(name) for name in labels]
+    except KeyError:
+        raise ValueError("a label is none of the classes") from None
+
+
+def decode_json(body: bytes, features: bool, classes: Classes | None = None) -> Samples:
     """The samples of an `application/json` body.
+
+    Args:
+        body: the text.
+        features: whether the model has features.
+        classes: the names that labels have; None if they are numbers.
 
     >>> decode_json(b'{"x": [1, 2.5], "y": 3}', features=True)[:2]
     (array([[1. , 2.5]]), array([3.]))
@@ -123,18 +169,18 @@ def decode_json(body: bytes, features: bool) -> Samples:
     >>> decode_json(b'{"x": {"age": 30, "city": "Rome"}, "y": 1}', features=True).names
     ['age', 'city=Rome']
     """
-    schema = SCHEMAS[features]
+    schema = schema_of(features, classes)
     try:
-        return schema.build(schema.body.decode(body), body)
+        return schema.build(schema.body.decode(body), body, classes)
     except REFUSED:
-        return _decode_again(body, features)
+        return _decode_again(body, features, classes)
 
 
-def _decode_again(body: bytes, features: bool) -> Samples:
-    schema, explainer = SCHEMAS[features], Explainer(features, OPTIONAL)
+def _decode_again(body: bytes, features: bool, classes: Classes | None = None) -> Samples:
+    schema, explainer = schema_of(features, classes), Explainer(features, OPTIONAL, classes)
 
     def build(values: list[Any]) -> Samples:
-        return schema.build(schema.body.convert(values[0]), b"")
+        return schema.build(schema.body.convert(values[0]), b"", classes)
 
     return decode_again([Text(body)], build, explainer, explainer.body)
 

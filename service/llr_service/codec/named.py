@@ -29,12 +29,22 @@ def from_objects(objects: Sequence[dict[str, Any]]) -> NamedRows:
     >>> from_objects([{"age": 31, "city": "Rome"}, {"new": True}]).names
     ['age', 'city=Rome', 'new']
     """
-    names = list(chain.from_iterable(objects))
+    names = list(objects[0]) if objects else []
     values = list(chain.from_iterable(map(dict.values, objects)))
+    same = len(objects) > 1 and bool(names) and all(list(each) == names for each in objects)
+    if not same:
+        names = list(chain.from_iterable(objects))
     try:
         numbers = _packed(values)
     except struct.error:  # there are strings
+        if same:
+            names *= len(objects)
         names, numbers = _one_hot(names, values)
+        same = False
+    if same:  # a table of records: its names are numbered once, not a row at a time
+        n, k = len(objects), len(names)
+        starts = np.arange(0, n * k + 1, k)
+        return NamedRows(names, starts, np.tile(np.arange(k), n), np.frombuffer(numbers) + 0.0)
     starts = np.fromiter(accumulate(map(len, objects), initial=0), np.int64, len(objects) + 1)
     return NamedRows.from_cells(names, starts, np.frombuffer(numbers) + 0.0)
 

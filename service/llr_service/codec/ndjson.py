@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from llr.classes import Classes
 from llr_service.codec.errors import Explainer
-from llr_service.codec.json import OPTIONAL, SCHEMAS
+from llr_service.codec.json import OPTIONAL, SampleSchema, schema_of
 from llr_service.codec.reader import REFUSED, Text, decode_again
 from llr_service.codec.samples import Samples
 from llr_service.problems import Problem
@@ -98,7 +99,9 @@ class LineSplitter:
         return Problem("too-large", f"line {self._line}: {detail}", [place])
 
 
-def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
+def decode_ndjson(
+    lines: bytes, first_line: int, features: bool, classes: Classes | None = None
+) -> Samples:
     r"""The samples of a block of whole lines, the first of which has this number in its body.
 
     Blank lines count but hold no sample; a block of nothing else gives no samples.
@@ -107,9 +110,10 @@ def decode_ndjson(lines: bytes, first_line: int, features: bool) -> Samples:
     array([1., 2.])
     """
     try:
-        return SCHEMAS[features].build_many(_typed(lines, features), lines)
+        schema = schema_of(features, classes)
+        return schema.build_many(_typed(lines, schema), lines, classes)
     except REFUSED:
-        return _decode_again(lines, first_line, features)
+        return _decode_again(lines, first_line, features, classes)
 
 
 class BlockDecoder:
@@ -122,6 +126,7 @@ class BlockDecoder:
         block: whole lines.
         features: whether the model has features.
         size: bytes of a piece, about.
+        classes: the names that labels have; None if they are numbers.
 
     >>> decoder = BlockDecoder(Block(b'{"y": 1}\n{"y": 2}\n', 1), features=False, size=4)
     >>> sum(1 for step in decoder), decoder.samples.y
@@ -130,35 +135,39 @@ class BlockDecoder:
 
     samples: Samples
 
-    def __init__(self, block: Block, features: bool, size: int) -> None:
-        self._block, self._features, self._size = block, features, size
+    def __init__(
+        self, block: Block, features: bool, size: int, classes: Classes | None = None
+    ) -> None:
+        self._block, self._size = block, size
+        self._features, self._classes = features, classes
 
     def __iter__(self) -> Iterator[None]:
         """The ends of steps; `samples` is there in the end. Raises the Problem of a bad line."""
-        block, features, values = self._block, self._features, list[Any]()
+        block, values = self._block, list[Any]()
+        schema = schema_of(self._features, self._classes)
         try:
             for piece in block.pieces(self._size):
-                values += _typed(piece.lines, features)
+                values += _typed(piece.lines, schema)
                 if len(piece.lines) < len(block.lines):
                     yield
-            self.samples = SCHEMAS[features].build_many(values, block.lines)
+            self.samples = schema.build_many(values, block.lines, self._classes)
         except REFUSED:
             yield from self._again()
 
     def _again(self) -> Iterator[None]:
         parts = list[Samples]()
         for lines, first_line in self._block.pieces(self._size):
-            parts.append(decode_ndjson(lines, first_line, self._features))
+            parts.append(decode_ndjson(lines, first_line, self._features, self._classes))
             yield
         try:
             self.samples = Samples.joined(parts)
         except ValueError:  # not of one width: the whole block tells which line is wrong
-            self.samples = decode_ndjson(*self._block, self._features)
+            self.samples = decode_ndjson(*self._block, self._features, self._classes)
 
 
-def _typed(lines: bytes, features: bool) -> list[Any]:
+def _typed(lines: bytes, schema: SampleSchema) -> list[Any]:
     """The typed value of every line; an error of `REFUSED` if one does not fit."""
-    line = SCHEMAS[features].line
+    line = schema.line
     values = line.decode_lines(lines)
     if len(values) == lines.count(b"\n") + (not lines.endswith(b"\n")):
         return values
@@ -172,13 +181,15 @@ def texts_in(lines: bytes, first_line: int) -> list[Text]:
     return [Text(text, number) for number, line in numbered if (text := line.strip(BLANK))]
 
 
-def _decode_again(lines: bytes, first_line: int, features: bool) -> Samples:
-    schema, explainer = SCHEMAS[features], Explainer(features, OPTIONAL)
+def _decode_again(
+    lines: bytes, first_line: int, features: bool, classes: Classes | None = None
+) -> Samples:
+    schema, explainer = schema_of(features, classes), Explainer(features, OPTIONAL, classes)
     texts = texts_in(lines, first_line)
     if not texts:
         return Samples(np.empty((0, 0)) if features else None, np.empty(0))
 
     def build(values: list[Any]) -> Samples:
-        return schema.build_many([schema.line.convert(value) for value in values], b"")
+        return schema.build_many([schema.line.convert(value) for value in values], b"", classes)
 
     return decode_again(texts, build, explainer, explainer.sample)

@@ -1,4 +1,4 @@
-"""npy bodies: one array, a row a sample, its label in the last column.
+"""npy bodies: one array, a row a sample, its label in the last column unless `columns` says else.
 
 Only the header is interpreted, and only within its bound; the numbers are taken as they lie. An
 array that the header promises and the body does not hold costs nothing.
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.lib import format as npy
 
 from llr.types import Array
-from llr_service.codec.errors import MAX_ERRORS, ValidationErrors
-from llr_service.codec.samples import Samples
+from llr_service.codec.errors import MAX_ERRORS, NO_FEATURES, SEQ_LIMIT, ValidationErrors
+from llr_service.codec.json import OPTIONAL
+from llr_service.codec.samples import NOTHING, Samples
 from llr_service.problems import Problem
 
 MAGIC = npy.MAGIC_PREFIX
@@ -25,6 +26,7 @@ LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}
 MAX_HEADER = 1024
 DTYPES = {"<f8", ">f8", "<f4", ">f4"}
 PYTHON_2 = re.compile(rb"\dL")
+WITH_FEATURES = {("x", "y"): "d features, then y", ("x", "y", "w"): "d features, then y, then w"}
 
 
 class Header(NamedTuple):
@@ -36,8 +38,29 @@ class Header(NamedTuple):
     start: int
 
 
-def decode_npy(body: bytes, features: bool) -> Samples:
+Columns = tuple[str, ...]
+"""What the columns of an array are, in order: "y", "w", "seq", and "x" for all of the features."""
+
+
+def parse_columns(given: str) -> Columns:
+    """The columns that a query names. Raises ValueError if it cannot.
+
+    >>> parse_columns("x,y,seq")
+    ('x', 'y', 'seq')
+    """
+    names = tuple(given.split(","))
+    if len(set(names)) < len(names) or not {"y"} <= set(names) <= {"x", "y", *OPTIONAL}:
+        raise ValueError(f"x, y, {' and '.join(OPTIONAL)}, each once, such as x,y,w")
+    return names
+
+
+def decode_npy(body: bytes, features: bool, columns: Columns | None = None) -> Samples:
     """The samples of an `application/x-npy` body: n × (d + 1), or n for models without features.
+
+    Args:
+        body: the array as `numpy.save` writes it.
+        features: whether the model has features.
+        columns: what its columns are; the features, then the label, if left out.
 
     >>> stream = io.BytesIO()
     >>> np.save(stream, np.array([[1.0, 2.0, 3.0]], np.float32))
@@ -47,13 +70,22 @@ def decode_npy(body: bytes, features: bool) -> Samples:
     """
     header = _read_header(_header_bytes(body))
     _check_dtype(header)
-    n, columns = _check_shape(header.shape, features)
+    names = columns or (("x", "y") if features else ("y",))
+    n, width = _check_shape(header.shape, features, names)
     _check_length(header, len(body))
     array: Array = np.frombuffer(body, header.dtype, offset=header.start)
-    array = array.reshape((n, columns), order="F" if header.fortran_order else "C")
+    array = array.reshape((n, width), order="F" if header.fortran_order else "C")
     _check_finite(array)
-    X = np.array(array[:, :-1], np.float64, order="C") if features else None
-    return Samples(X, np.array(array[:, -1], np.float64, order="C"))
+    found: dict[str, Array] = {}
+    at = 0
+    for name in names:
+        end = at + (width - len(names) + 1 if name == "x" else 1)
+        found[name] = np.array(array[:, at:end], np.float64, order="C")
+        at = end
+    optional = {name: found[name][:, 0] for name in names if name in OPTIONAL}
+    if "seq" in optional:
+        optional["seq"] = _sequence_numbers(optional["seq"], header)
+    return Samples(found.get("x"), found["y"][:, 0], optional or NOTHING)
 
 
 def _header_bytes(body: bytes) -> bytes:
@@ -87,11 +119,17 @@ def _check_dtype(header: Header) -> None:
         raise Problem("invalid", "the npy array must be of float64 or float32")
 
 
-def _check_shape(shape: tuple[int, ...], features: bool) -> tuple[int, int]:
+def _check_shape(shape: tuple[int, ...], features: bool, names: Columns) -> tuple[int, int]:
     """The number of rows and of columns."""
-    wanted = "n × (d + 1): d features, then y" if features else "n, or n × 1: y alone"
+    if features != ("x" in names):
+        detail = "this model has features: x is missing" if features else NO_FEATURES
+        raise Problem("invalid", f"columns: {detail}", [{"parameter": "columns", "detail": detail}])
+    least = len(names)
+    wanted = f"n × {least}: {', '.join(names)}" if least > 1 else "n, or n × 1: y alone"
+    if features:
+        wanted = f"n × (d + {least - 1}): {WITH_FEATURES.get(names, ', '.join(names))}"
     columns = 1 if len(shape) == 1 and not features else shape[1] if len(shape) == 2 else 0
-    right = columns > 1 if features else columns == 1
+    right = columns >= least if features else columns == least
     if not right or not all(type(size) is int for size in shape):
         raise Problem("invalid", f"the npy array must have the shape {wanted}")
     if not shape[0]:
@@ -103,6 +141,19 @@ def _check_length(header: Header, length: int) -> None:
     promised = math.prod(header.shape) * header.dtype.itemsize
     if length - header.start != promised:
         raise Problem("malformed", "the npy body is longer or shorter than its header says")
+
+
+def _sequence_numbers(column: Array, header: Header) -> Array:
+    """Sequence numbers as integers; only float64 holds all of them exactly."""
+    if header.dtype.itemsize < 8:
+        raise Problem("invalid", "an array with a column seq must be of float64")
+    wrong = np.flatnonzero((column < 0) | (column >= SEQ_LIMIT) | (column != np.floor(column)))
+    if wrong.size:
+        errors = ValidationErrors()
+        for i in wrong[:MAX_ERRORS]:
+            errors.add(f"/{i}/seq", f"must be a whole number from 0, below {SEQ_LIMIT}")
+        raise errors.problem()
+    return column.astype(np.int64)
 
 
 def _check_finite(array: Array) -> None:

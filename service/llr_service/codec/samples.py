@@ -11,6 +11,9 @@ from llr.types import Array, Vector
 from llr_service.codec import named
 
 NOTHING: Mapping[str, Array] = MappingProxyType({})
+DEFAULTS: Mapping[str, float] = MappingProxyType({"w": 1.0})
+"""What samples have in an optional column that others of them bring; a column that is not here is
+brought by all samples or by none."""
 REAL = np.dtype(np.float64)
 NAMED = -1
 """In place of a number of features, where they have names."""
@@ -41,7 +44,7 @@ class Samples(NamedTuple):
         if len(some) < 2:
             return some[0] if some else cls.none()
         y = np.concatenate([part.y for part in some])
-        optional = _concat([part.optional for part in some])
+        optional = _concat(some)
         by_name = [part.X for part in some if isinstance(part.X, NamedRows)]
         if by_name and len(by_name) < len(some):
             raise ValueError("some rows are named, others are not")
@@ -82,6 +85,21 @@ class Samples(NamedTuple):
         """As a learner's `learn` takes them."""
         return (self.y,) if self.X is None else (self.X, self.y)
 
+    @property
+    def weights(self) -> Vector | None:
+        """The weight of each, None if all are 1."""
+        return self.optional.get("w")
+
+    @property
+    def numbers(self) -> Array | None:
+        """The sequence number of each, None if they have none of their own."""
+        return self.optional.get("seq")
+
+    def without_numbers(self) -> "Samples":
+        """The same, as they are learnt and logged: a number identifies a sample, no more."""
+        rest = {name: column for name, column in self.optional.items() if name != "seq"}
+        return Samples(self.X, self.y, rest or NOTHING)
+
     def after(self, known: int) -> "Samples":
         """All but the first `known`."""
         if known == 0:
@@ -92,11 +110,20 @@ class Samples(NamedTuple):
         return Samples(None if self.X is None else self.X[known:], self.y[known:], optional)
 
 
-def _concat(parts: Sequence[Mapping[str, Array]]) -> Mapping[str, Array]:
-    """Optional columns one after the other. Raises ValueError if a part lacks one of another."""
-    if any(part.keys() != parts[0].keys() for part in parts):
+def _concat(parts: Sequence[Samples]) -> Mapping[str, Array]:
+    """Optional columns one after the other, with defaults where a part has none.
+
+    Raises ValueError if there is no default for what a part lacks.
+    """
+    names = {name: None for part in parts for name in part.optional}
+    if any(names.keys() - part.optional.keys() - DEFAULTS.keys() for part in parts):
         raise ValueError("some samples have members that others lack")
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {name: np.concatenate([_column(part, name) for part in parts]) for name in names}
+
+
+def _column(part: Samples, name: str) -> Array:
+    found = part.optional.get(name)
+    return np.full(part.n, DEFAULTS[name]) if found is None else found
 
 
 def samples_in(numbers: bytes, n: int, d: int, optional: Mapping[str, Array] = NOTHING) -> Samples:

@@ -10,7 +10,7 @@ export function answerBox({ predictions, ...answer }) {
   const learnt = `Learnt ${plural(answer.accepted, "sample", "samples")}`;
   const words = el("strong", {}, answer.duplicate ? "Known already: nothing to learn" : learnt);
   const { t, eta, loss } = answer;
-  const figures = ` · t ${count(t)} · η ${number(eta)} · mean loss ${number(loss.mean)}`;
+  const figures = ` · t ${count(t)} · η ${number(eta)} · recent loss ${number(loss.recent)}`;
   const whole = el("pre", { tabindex: 0 }, JSON.stringify(answer, null, 1));
   const raw = el("details", {}, el("summary", {}, "The answer in full"), whole);
   const line = el("p", {}, words, figures);

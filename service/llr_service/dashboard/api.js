@@ -27,6 +27,11 @@ export class Api {
     return (await this.#ask("GET", path, { signal })).json();
   }
 
+  /** The text at a path. */
+  async text(path, { signal } = {}) {
+    return (await this.#ask("GET", path, { signal })).text();
+  }
+
   /** Send JSON, a value or the text of one, and get the JSON of the answer. */
   async send(method, path, value) {
     const body = typeof value === "string" ? value : JSON.stringify(value);

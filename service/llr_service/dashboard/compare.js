@@ -1,4 +1,4 @@
-/** Several sessions in one chart each for η, regret and mean loss. */
+/** Several sessions in one chart each for recent loss, mean loss, η and regret. */
 
 import { MOST_SERIES } from "./chart.js";
 import { chosen } from "./chosen.js";
@@ -13,8 +13,14 @@ import { problemBox } from "./problem.js";
 import { TO_LIST } from "./router.js";
 
 const [EVERY, POINTS] = [1500, 400];
-const KINDS = ["eta", "regret", "loss"];
-const COLUMNS = { t: "t", eta: "η", loss: "Mean loss", regret: "Regret" };
+const KINDS = ["recent", "loss", "eta", "regret"];
+const COLUMNS = {
+  t: "t",
+  recent: "Recent loss",
+  loss: "Mean loss",
+  eta: "η",
+  regret: "Regret",
+};
 
 /** The page at `#/compare/A,B`. */
 export function comparePage(here, names) {
@@ -39,13 +45,13 @@ class ComparePage {
   }
 
   #build() {
-    this.figures = new Figures(KINDS);
+    this.figures = new Figures(KINDS, { eta: "How they learn" });
     this.told = el("div");
     this.pause = new Pause(() => this.feed);
     this.rows = el("tbody");
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, "Compare"));
-    const tools = el("div", { class: "tools" }, this.figures.timeSwitch, this.pause.element);
+    const tools = el("div", { class: "tools" }, ...this.figures.timeSwitch, this.pause.element);
     const head = el("div", { class: "head" }, title, tools);
     const chips = chosen(this.here.api, this.names);
     const parts = [head, chips, this.told, this.figures.element, this.#table()];
@@ -82,7 +88,7 @@ class ComparePage {
     for (const kind of KINDS) {
       const series = this.names.map((name) => {
         const past = this.#pasts.get(name);
-        return { name, t: past?.t ?? [], values: past?.[kind] ?? [] };
+        return { name, t: past?.t ?? [], values: past?.[kind] ?? [], clock: past };
       });
       const some = series.some((one) => one.values.length);
       this.figures.show(kind, some || !this.#pasts.size ? series : null);

@@ -1,7 +1,7 @@
 /** The crosshair of a chart: values at a t, found by pointer, finger or arrow keys. */
 
 import { el, fill, set, svg } from "./dom.js";
-import { count, isNumber } from "./format.js";
+import { isNumber } from "./format.js";
 import { swatch } from "./legend.js";
 
 const APART = 12;
@@ -14,8 +14,9 @@ export class Crosshair {
   #times = [];
   #t = null;
 
-  constructor(frame, plot, describe) {
-    this.describe = describe;
+  /** `moved(t)` is called when the user moves it, so that other charts can follow. */
+  constructor(frame, plot, describe, moved = () => {}) {
+    Object.assign(this, { describe, moved });
     this.rule = svg("line", { class: "rule" });
     this.dots = svg("g", { class: "dots" });
     this.layer = svg("g", { class: "crosshair", visibility: "hidden" }, this.rule, this.dots);
@@ -29,11 +30,21 @@ export class Crosshair {
     frame.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** The chart was drawn anew: stay at the same t. */
-  show(series, place, area) {
-    [this.#series, this.#place, this.#area] = [series, place, area];
+  /** The chart was drawn again: stay at the same t, if it is there; `write(t)` is its words. */
+  show(series, place, area, write) {
+    [this.#series, this.#place, this.#area, this.write] = [series, place, area, write];
     this.#times = place ? times(series).filter((t) => Number.isFinite(place.x(t))) : [];
-    this.#move(this.#t);
+    this.#stay(this.#holds(this.#t) ? this.#t : null);
+  }
+
+  /** Stand where the crosshair of another chart stands, without a word to screen readers. */
+  follow(t) {
+    set(this.readout, { "aria-live": "off" });
+    this.#stay(this.#holds(t) ? this.#times[nearest(this.#times, t)] : null);
+  }
+
+  #holds(t) {
+    return t !== null && t >= this.#times[0] && t <= this.#times.at(-1);
   }
 
   #follow(event, frame) {
@@ -56,6 +67,12 @@ export class Crosshair {
   }
 
   #move(t) {
+    set(this.readout, { "aria-live": "polite" });
+    this.#stay(t);
+    this.moved(t);
+  }
+
+  #stay(t) {
     this.#t = t;
     const hidden = t === null || !this.#times.length;
     set(this.layer, { visibility: hidden ? "hidden" : "visible" });
@@ -67,7 +84,7 @@ export class Crosshair {
     const found = this.#series.map((one) => ({ name: one.name, ...valueAt(one, t) }));
     fill(this.dots, found.map((one, i) => dot(one, i, x, y)));
     const lines = found.map((one, i) => this.#line(one, i));
-    fill(this.readout, el("p", { class: "readout-t" }, `t ${count(t)}`), el("dl", {}, lines));
+    fill(this.readout, el("p", { class: "readout-t" }, this.write(t)), el("dl", {}, lines));
     this.#stand(x(t));
   }
 

@@ -14,14 +14,11 @@ export class Facts {
     this.relearning = el("p", line, this.bar, this.far, this.beside);
     this.labels = el("p", { class: "hint", "data-stat": "labels", hidden: true });
     this.retained = el("p", { class: "hint", "data-stat": "retained", hidden: true });
-    this.drift = el("p", { class: "hint", "data-stat": "drift", hidden: true });
-    this.element = el("div", {}, this.drift, this.relearning, this.labels, this.retained);
+    this.element = el("div", {}, this.relearning, this.labels, this.retained);
   }
 
   /** Show a state. */
-  show({ name, relearning, labels, retained, drift, t }) {
-    set(this.drift, { hidden: !drift?.alarms });
-    if (drift?.alarms) fill(this.drift, driftWords(drift));
+  show({ name, relearning, labels, retained, t }) {
     this.#progress(name, relearning);
     tell(this.labels, labels && labelWords(labels));
     const busy = relearning && relearning.done < relearning.of;
@@ -38,12 +35,6 @@ export class Facts {
     set(this.beside, { href: toCompare([source, name]) });
     fill(this.beside, `Compare with ${source}`);
   }
-}
-
-function driftWords({ alarms, at }) {
-  const badge = el("strong", { class: "badge" }, "drift");
-  const often = plural(alarms, "time", "times");
-  return [badge, ` The loss was found to rise ${often}, last at t ${count(at.at(-1))}.`];
 }
 
 function farWords({ source, done, of, stopped }) {

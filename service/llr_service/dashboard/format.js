@@ -43,6 +43,25 @@ export function clock(date) {
   return date.toLocaleTimeString("en-GB");
 }
 
+/** A day and its time: 18 Nov 2026, 14:03. */
+export function day(at) {
+  return new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A share: 94.5 %. */
+export function percent(value) {
+  return isNumber(value) ? `${number(100 * value, 3)} %` : NOTHING;
+}
+
+/** How long ago an RFC 3339 time was: 12 s ago. */
+export function ago(at, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+  if (!isNumber(seconds)) return NOTHING;
+  const units = [[86_400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const [size, unit] = units.find(([least]) => seconds >= least) ?? units.at(-1);
+  return `${Math.floor(seconds / size)} ${unit} ago`;
+}
+
 /** One of two words by a number: plural(2, "sample", "samples"). */
 export function plural(n, one, many) {
   return `${count(n)} ${n === 1 ? one : many}`;

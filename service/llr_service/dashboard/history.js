@@ -2,13 +2,22 @@
 
 import { sessionPath } from "./api.js";
 
-/** Columns t, eta, loss (the mean), regret or null, theta (rows), coordinates; shadows alike. */
+/** Columns t, time (ms), eta, loss (the mean), regret or null, theta (rows); shadows alike. */
 export async function readHistory(api, name, { points, theta = [], signal }) {
   const names = theta.some((one) => typeof one === "string");
   const query = new URLSearchParams({ points, theta: names ? JSON.stringify(theta) : theta });
   const past = await api.get(sessionPath(name, `/history?${query}`), { signal });
   const beside = Object.entries(past.shadows).map(([shadow, one]) => [shadow, withMean(one)]);
-  return { ...withMean(past), shadows: Object.fromEntries(beside) };
+  const time = (past.time ?? []).map((at) => Date.parse(at));
+  return { ...withMean(past), time, shadows: Object.fromEntries(beside) };
+}
+
+/** When a t was reached, in ms, between the points that are known; NaN beyond them. */
+export function timeAt({ t, time }, wanted) {
+  const k = t.findIndex((one) => one >= wanted);
+  if (k <= 0 || t[k] === wanted) return time[k] ?? NaN;
+  const share = (wanted - t[k - 1]) / (t[k] - t[k - 1]);
+  return time[k - 1] + share * (time[k] - time[k - 1]);
 }
 
 /** Who came later has judged the samples since. */

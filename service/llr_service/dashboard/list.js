@@ -1,10 +1,11 @@
-/** The list of sessions: live, paged, filtered by name; some may be picked to be compared. */
+/** The list of sessions: live, paged, filtered, sorted; some may be picked to be compared. */
 
 import { createSession } from "./create.js";
 import { button, el, fill, say, set } from "./dom.js";
 import { Feed } from "./feed.js";
+import { choice } from "./fields.js";
 import { find, howMany } from "./finder.js";
-import { count, isNumber } from "./format.js";
+import { count, isNumber, plural } from "./format.js";
 import { PickedBar } from "./picked.js";
 import { problemBox } from "./problem.js";
 import { toSession } from "./router.js";
@@ -13,6 +14,7 @@ import { Trends } from "./trends.js";
 import { welcome } from "./welcome.js";
 
 const [SIZE, EVERY, COUNT_EVERY] = [25, 1500, 30000];
+const SORTS = Object.entries({ name: "name", t: "t", loss: "recent loss", last: "last sample" });
 
 /** The page at `#/`. */
 export function listPage(here) {
@@ -24,6 +26,8 @@ class ListPage {
   #before = [];
   #cursor = "";
   #filter = "";
+  #activity = "";
+  #order = { by: "name", down: false };
   #next = null;
   #counted = { total: null, at: -Infinity };
 
@@ -31,7 +35,7 @@ class ListPage {
     this.here = here;
     this.trends = new Trends(here.api);
     this.bar = new PickedBar(() => this.rows.clear());
-    this.rows = new Rows(this.bar);
+    this.rows = new Rows(this.bar, (by) => this.#sort(by));
     this.#build();
     const tell = (state) => this.#tell(state);
     this.feed = new Feed((signal) => this.#read(signal), { every: EVERY, tell });
@@ -61,14 +65,25 @@ class ListPage {
     filter.addEventListener("input", () => this.#search(filter.value.trim()));
     const create = button("New session", () => this.#create(), { class: "primary", id: "new" });
     this.total = el("span", { class: "total" });
-    this.tools = el("div", { class: "tools" }, filter, create);
+    this.activity = choice([["", "Any activity"], "learning", "idle", "drifting"], "");
+    set(this.activity, { "aria-label": "Filter by activity", hidden: true });
+    this.activity.addEventListener("change", () => {
+      this.#activity = this.activity.value;
+      this.#restart();
+    });
+    this.sorting = choice(SORTS.map(([id, word]) => [id, `Sort by ${word}`]), "name");
+    set(this.sorting, { "aria-label": "Sort by", class: "sorting" });
+    this.sorting.addEventListener("change", () => this.#sort(this.sorting.value));
+    this.tools = el("div", { class: "tools" }, this.activity, this.sorting, filter, create);
     const title = el("h1", { tabindex: -1 }, "Sessions", this.total);
-    return el("div", { class: "head" }, title, this.tools);
+    this.totals = el("p", { class: "about totals" });
+    return el("div", { class: "head" }, el("div", {}, title, this.totals), this.tools);
   }
 
   async #read(signal) {
     const { api } = this.here;
-    const asked = { filter: this.#filter, cursor: this.#cursor, size: SIZE, signal };
+    const chosen = { filter: this.#filter, activity: this.#activity, order: this.#order };
+    const asked = { ...chosen, cursor: this.#cursor, size: SIZE, signal };
     const found = await find(api, asked);
     this.#show(found, await this.#howMany(signal));
     const { sessions } = found;
@@ -87,14 +102,16 @@ class ListPage {
   #show({ sessions, next }, total) {
     this.#next = next;
     const some = sessions.length > 0;
-    const fresh = !some && !this.#filter && !this.#cursor;
+    const fresh = !some && !this.#filter && !this.#cursor && !this.#activity;
     fill(this.told);
     say(this.total, isNumber(total) && !fresh ? count(total) : "");
+    this.#tellTotals(sessions, next === null && !this.#before.length);
     set(this.welcome, { hidden: !fresh });
     set(this.tools, { class: fresh ? "tools bare" : "tools" });
     set(this.table, { hidden: !some });
     set(this.none, { hidden: some || fresh });
-    say(this.none, this.#filter ? `No name has “${this.#filter}” in it.` : "No sessions here.");
+    const missing = `No name has “${this.#filter}” in it.`;
+    say(this.none, this.#filter ? missing : "No such sessions here.");
     set(this.pager, { hidden: !this.#before.length && next === null });
     set(this.back, { disabled: !this.#before.length });
     set(this.on, { disabled: next === null });
@@ -103,9 +120,32 @@ class ListPage {
 
   #search(text) {
     this.#filter = text;
+    this.#restart();
+  }
+
+  #sort(by) {
+    const down = this.#order.by === by ? !this.#order.down : by !== "name";
+    this.#order = { by, down };
+    this.sorting.value = by;
+    this.rows.sorted(this.#order);
+    this.#restart();
+  }
+
+  #restart() {
     this.#before = [];
     this.#cursor = "";
     this.feed.now();
+  }
+
+  /** What the rows come to, where all of them are on the page. */
+  #tellTotals(sessions, all) {
+    const timed = sessions.some((one) => one.activity);
+    if (timed) set(this.activity, { hidden: false });
+    const samples = sessions.reduce((sum, { t }) => sum + t, 0);
+    const going = sessions.filter(({ activity }) => activity && activity !== "idle").length;
+    const learnt = `${plural(samples, "sample", "samples")} learnt`;
+    const words = timed ? `${learnt}, ${count(going)} learning now` : learnt;
+    say(this.totals, all && sessions.length ? words : "");
   }
 
   #turn(way) {

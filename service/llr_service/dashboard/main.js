@@ -9,8 +9,9 @@ import { Keys } from "./keys.js";
 import { listPage } from "./list.js";
 import { parse } from "./router.js";
 import { sessionPage } from "./session.js";
+import { systemPage } from "./system.js";
 
-const PAGES = { list: listPage, session: sessionPage, compare: comparePage };
+const PAGES = { list: listPage, session: sessionPage, compare: comparePage, system: systemPage };
 
 function start() {
   const part = (id) => document.getElementById(id);

@@ -4,6 +4,7 @@
  */
 
 import { readHistory } from "./history.js";
+import { metricOf } from "./metrics.js";
 import { going } from "./team.js";
 import { coordinates, isNamed, largest } from "./theta.js";
 
@@ -16,7 +17,8 @@ export class Past {
   #stale = false;
 
   constructor(api, name) {
-    Object.assign(this, { api, name, t: [], eta: [], loss: [], regret: null });
+    Object.assign(this, { api, name, t: [], eta: [], loss: [], recent: [], regret: null });
+    Object.assign(this, { time: [], metric: [], baseline: [], drift_time: [], model: null });
     Object.assign(this, { theta: [], labels: [], shadows: {}, drift: [], ranges: { theta: [] } });
   }
 
@@ -24,8 +26,9 @@ export class Past {
   series(kind) {
     if (this[kind] === null) return null;
     const others = Object.entries(this.shadows).filter(([, one]) => one[kind]);
-    const lines = others.map(([name, { t, [kind]: values }]) => ({ name, t, values }));
-    return [{ name: this.name, t: this.t, values: this[kind], ...this.ranges[kind] }, ...lines];
+    const lines = others.map(([name, { t, [kind]: values }]) => ({ name, t, values, clock: this }));
+    const own = { name: this.name, t: this.t, values: this[kind], clock: this };
+    return [{ ...own, ...this.ranges[kind] }, ...lines];
   }
 
   /** Read the history; θ's coordinates are those that are largest in `state`. */
@@ -34,9 +37,10 @@ export class Past {
     this.#stale = false;
     const wanted = largest(state.theta, MOST_COORDINATES);
     const past = await readHistory(this.api, this.name, { points: 500, theta: wanted, signal });
-    const { t, eta, loss, regret, shadows, drift } = past;
+    const { t, time, eta, loss, recent, regret, shadows, drift, metric, baseline } = past;
     const learn = going(state.shadows).filter((name) => name in shadows);
-    Object.assign(this, { t, eta, loss, regret, drift });
+    Object.assign(this, { t, time, eta, loss, recent, regret, drift, metric, baseline });
+    Object.assign(this, { model: state.model, drift_time: past.drift_time ?? [] });
     this.shadows = Object.fromEntries(learn.map((name) => [name, shadows[name]]));
     this.#shown = past.coordinates.slice(0, MOST_COORDINATES);
     this.theta = this.#shown.map((_, k) => past.theta.map((row) => row[k]));
@@ -53,15 +57,25 @@ export class Past {
     const known = find(state.theta);
     const spacing = Math.max(1, last / this.t.length);
     this.t.push(state.t);
+    this.time.push(Date.parse(state.last_sample_at));
     this.eta.push(state.eta);
     this.loss.push(state.loss.mean);
+    this.recent.push(state.loss.recent);
+    this.#addMetric(state);
     this.regret?.push(state.regret.ml);
     this.theta.forEach((column, k) => column.push(known(this.#shown[k])?.value ?? null));
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
+    this.#stale ||= state.drift?.at.at(-1) !== this.drift.at(-1);
     this.drift = state.drift?.at ?? [];
     this.#addShadows(state);
     this.#stale ||= compared || leapt || this.t.length > MOST_POINTS;
+  }
+
+  #addMetric({ model, metrics }) {
+    const { id } = metricOf(model);
+    this.metric.push(metrics?.[id]?.recent ?? null);
+    this.baseline.push(metrics?.baseline?.[id]?.recent ?? null);
   }
 
   /** Add what shadows came to. */
@@ -72,6 +86,7 @@ export class Past {
       past.t.push(t);
       past.eta.push(eta);
       past.loss.push(loss.mean);
+      past.recent.push(loss.recent);
       past.regret?.push(regret.ml);
     }
   }
@@ -85,12 +100,26 @@ export class Past {
 /** Draw a past: a chart a kind, with the lines of shadows and marks where the loss rose. */
 export function drawPast(figures, past, note) {
   const { t, theta, labels, drift, ranges } = past;
-  for (const kind of ["eta", "regret", "loss"]) {
+  for (const kind of ["recent", "eta", "regret", "loss"]) {
     figures.show(kind, past.series(kind) ?? (t.at(-1) ? null : []), drift);
   }
+  drawMetric(figures, past);
   figures.note("theta", note);
-  const lines = theta.map((values, k) => ({ name: labels[k], t, values, ...ranges.theta[k] }));
+  const lines = theta.map((values, k) => {
+    return { name: labels[k], t, values, clock: past, ...ranges.theta[k] };
+  });
   figures.show("theta", lines, drift);
+}
+
+/** The metric people know, and the same of the baseline. */
+function drawMetric(figures, past) {
+  const { t, metric, baseline, model, drift } = past;
+  if (model === null) return;
+  const { label, write } = metricOf(model);
+  const lines = [[label, metric], ["baseline", baseline]];
+  figures.rename("metric", label);
+  figures.note("metric", write(metric.at(-1)));
+  figures.show("metric", lines.map(([name, values]) => ({ name, t, values, clock: past })), drift);
 }
 
 /** The range since the point before, of η and of each coordinate of θ. */

@@ -1,4 +1,4 @@
-/** Addresses within the page: `#/`, `#/s/NAME`, `#/compare/A,B`. */
+/** Addresses within the page: `#/`, `#/s/NAME`, `#/compare/A,B`, `#/system`. */
 
 /** What an address asks for: `{page, names}`. What it does not know is the list. */
 export function parse(hash) {
@@ -6,7 +6,7 @@ export function parse(hash) {
   const names = rest.split(",").filter(Boolean).map(decoded);
   if (page === "s" && names.length) return { page: "session", names: [decoded(rest)] };
   if (page === "compare") return { page: "compare", names: [...new Set(names)] };
-  return { page: "list", names: [] };
+  return { page: page === "system" ? "system" : "list", names: [] };
 }
 
 /** The address of a session's page. */

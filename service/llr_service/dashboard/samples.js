@@ -2,10 +2,13 @@
 
 import { answerBox } from "./answer.js";
 import { sessionPath, Unreachable } from "./api.js";
-import { button, el, fill } from "./dom.js";
+import { ask } from "./dialog.js";
+import { button, el, fill, say } from "./dom.js";
 import { exampleLines } from "./example.js";
+import { plural } from "./format.js";
 import { parseSamples, Unclear } from "./parse.js";
 import { problemBox, where } from "./problem.js";
+import { toSession } from "./router.js";
 
 const DOUBT =
   "No answer came: the samples may or may not have been learnt. Look at t before you send again.";
@@ -15,17 +18,20 @@ const EXAMPLES = {
   named: '{"x": {"age": 30, "city": "Rome", "new": true}, "y": 1}',
 };
 
+const trials = new Set(); // forks made to try examples in
+
 /** The card of a session's page that sends samples. */
 export class Samples {
   constructor(api, name) {
-    Object.assign(this, { path: sessionPath(name, "/samples?predictions=true"), api, model: null });
+    const path = sessionPath(name, "/samples?predictions=true");
+    Object.assign(this, { name, path, api, model: null, t: 0 });
     const plain = { spellcheck: "false", autocomplete: "off", "aria-label": "Samples" };
     this.text = el("textarea", { rows: 6, ...plain });
     this.hint = el("p", { class: "hint" });
     this.told = el("div", { class: "told", "aria-live": "polite" });
     this.go = el("button", { type: "submit", class: "primary" }, "Learn");
-    const example = button("Insert an example", () => this.#example(), { class: "quiet" });
-    const foot = el("div", { class: "card-foot" }, example, this.go);
+    this.example = button("Insert an example", () => this.#example(), { class: "quiet" });
+    const foot = el("div", { class: "card-foot" }, this.example, this.go);
     const form = el("form", { novalidate: true }, this.text, this.hint, foot);
     const head = el("div", { class: "card-head" }, el("h2", {}, "Send samples"));
     this.element = el("section", { class: "card samples" }, head, form, this.told);
@@ -36,13 +42,23 @@ export class Samples {
   }
 
   /** What the session takes. */
-  show({ model, dim, named, options }) {
+  takes({ model, dim, named, options }) {
     Object.assign(this, { model, dim, named, options });
     const width = dim ?? "any number of";
     const row = model.features ? `${width} features, then y, a line each` : "a y a line";
     const forms = named ? "JSON or NDJSON, features by name" : `CSV (${row}), JSON or NDJSON`;
     fill(this.hint, `${forms}. y: ${model.domain}. Ctrl + Enter sends.`);
     this.text.placeholder = EXAMPLES[named ? "named" : model.features];
+  }
+
+  /** How many samples it has learnt: made-up ones are for a session that has learnt none. */
+  show({ t }) {
+    this.t = t;
+    say(this.example, this.#mayTry ? "Insert an example" : "Try an example in a fork");
+  }
+
+  get #mayTry() {
+    return this.t === 0 || trials.has(this.name);
   }
 
   async #submit(event) {
@@ -61,6 +77,7 @@ export class Samples {
   async #learn({ body, place }) {
     try {
       fill(this.told, answerBox(await this.api.send("POST", this.path, body)));
+      if (this.text.value === this.inserted) this.text.value = "";
     } catch (error) {
       this.#failed(error, place);
     }
@@ -96,7 +113,22 @@ export class Samples {
 
   #example() {
     if (!this.model) return;
-    this.text.value = exampleLines(this.model, this.dim, this.options, this.named);
+    if (!this.#mayTry) return void this.#fork();
+    this.inserted = exampleLines(this.model, this.dim, this.options, this.named);
+    this.text.value = this.inserted;
     this.text.focus();
+  }
+
+  /** Made-up samples would spoil what was learnt: they go to a copy. */
+  async #fork() {
+    const name = `${this.name.slice(0, 100)}-try-${Date.now().toString(36)}`;
+    const learnt = plural(this.t, "sample", "samples");
+    const text = `Made-up samples would change what it learnt from ${learnt}. A fork takes them.`;
+    const content = el("p", {}, `${text} Its name: ${name}.`);
+    const perform = () => this.api.send("POST", sessionPath(this.name, "/fork"), { name });
+    const submit = () => perform().catch((error) => void fill(this.told, problemBox(error)));
+    if (!(await ask({ title: "Try it in a fork?", content, action: "Fork", submit }))) return;
+    trials.add(name);
+    location.hash = toSession(name);
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { isNumber, number, power } from "./format.js";
+import { timeMarks } from "./timeaxis.js";
 
 const ROOM = 0.06;
 
@@ -15,11 +16,17 @@ export function scale(kind, values) {
   return low > 0 ? log(low, high) : symlog(low, high, values);
 }
 
-/** The scale of t: from the first to the last, without room at its ends. */
+/** The scale of t or of time: from the first to the last, without room at its ends. */
 export function timeScale(kind, values) {
   const [low, high] = extent(kind === "log" ? values.filter((t) => t > 0) : values);
+  if (kind === "time") return clockScale(low, Math.max(high, low + 1000));
   if (kind === "log" && low > 0) return exactLog(low, Math.max(high, low * 10));
   return exactLinear(low, high > low ? high : low + 1);
+}
+
+function clockScale(low, high) {
+  const marks = (most) => timeMarks(low, high, most);
+  return { ...exactLinear(low, high), kind: "time", marks };
 }
 
 function linear(low, high) {
@@ -29,7 +36,8 @@ function linear(low, high) {
 
 function exactLinear(low, high) {
   const at = (value) => (value / 2 - low / 2) / (high / 2 - low / 2);
-  return { kind: "linear", at, marks: (most) => linearMarks(low, high, most) };
+  const from = (share) => low + share * (high - low);
+  return { kind: "linear", at, from, marks: (most) => linearMarks(low, high, most) };
 }
 
 function log(low, high) {
@@ -41,7 +49,8 @@ function log(low, high) {
 function exactLog(low, high) {
   const [from, to] = [Math.log10(low), Math.log10(high)];
   const at = (value) => (value > 0 ? (Math.log10(value) - from) / (to - from) : NaN);
-  return { kind: "log", at, marks: (most) => logMarks(from, to, most) };
+  const back = (share) => 10 ** (from + share * (to - from));
+  return { kind: "log", at, from: back, marks: (most) => logMarks(from, to, most) };
 }
 
 function symlog(low, high, values) {

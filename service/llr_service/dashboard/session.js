@@ -3,22 +3,25 @@
 import { aboutSession, named, sizeOf } from "./about.js";
 import { actions } from "./actions.js";
 import { sessionPath } from "./api.js";
-import { el, fill, set } from "./dom.js";
+import { el, fill, say, set } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Figures } from "./figures.js";
 import { Names } from "./names.js";
 import { drawPast, Past } from "./past.js";
 import { Pause } from "./pause.js";
+import { Predict } from "./predict.js";
 import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
 import { TO_LIST } from "./router.js";
 import { Samples } from "./samples.js";
+import { summary } from "./sentence.js";
 import { Snippets } from "./snippets.js";
 import { Stats } from "./stats.js";
 import { Team } from "./team.js";
 import { intercept } from "./theta.js";
 
 const [TICK, SOON] = [1000, 80];
+const CHARTS = ["recent", "metric", "loss", "eta", "regret", "theta"];
 const NOBODY = new Set([404, 422]); // there is none, or there can be none of that name
 
 /** The page at `#/s/NAME`. */
@@ -44,29 +47,31 @@ class SessionPage {
   close() {
     this.feed.close();
     this.figures.close();
-    clearInterval(this.timer);
-    clearTimeout(this.#drawing);
+    for (const timer of [this.timer, this.#drawing]) clearTimeout(timer);
   }
 
   #build() {
     this.team = new Team(this.here.api, this.name, (state) => this.#moved(state));
-    this.figures = new Figures(["eta", "regret", "loss", "theta"]);
+    this.figures = new Figures(CHARTS, { eta: "How it learns" });
     Object.assign(this, { stats: new Stats(), names: new Names(), snippets: new Snippets() });
     this.samples = new Samples(this.here.api, this.name);
-    this.told = el("div");
+    this.predict = new Predict(this.here.api, this.name);
+    this.figures.element.querySelector(".section").before(this.predict.element);
     this.hands = el("div", { class: "hands" }, this.samples.element, this.snippets.element);
-    this.body = el("div", { class: "body", hidden: true });
+    [this.told, this.body] = [el("div"), el("div", { class: "body", hidden: true })];
     this.element = el("div", { class: "session" }, this.#head(), this.told, this.body);
   }
 
   #head() {
     this.about = el("p", { class: "about" });
+    this.sentence = el("p", { class: "sentence" });
     this.pause = new Pause(() => this.feed);
     const moved = (state) => this.#moved(state);
     const doing = actions(this.here, this.name, () => this.#state, moved);
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
-    const title = el("div", {}, back, el("h1", { tabindex: -1 }, this.name), this.about);
-    const buttons = [this.figures.timeSwitch, this.pause.element, ...doing];
+    const heading = el("h1", { tabindex: -1 }, this.name);
+    const title = el("div", {}, back, heading, this.sentence, this.about);
+    const buttons = [...this.figures.timeSwitch, this.pause.element, ...doing];
     this.tools = el("div", { class: "tools", hidden: true }, buttons);
     return el("div", { class: "head" }, title, this.tools);
   }
@@ -102,8 +107,8 @@ class SessionPage {
     this.#state = state;
     this.rate.note(state.t);
     this.stats.show(state, this.rate.value());
-    this.names.show(state);
-    this.team.show(state);
+    for (const part of [this.names, this.team, this.predict, this.samples]) part.show(state);
+    this.#tellSentence();
     set(this.body, { hidden: false });
     set(this.tools, { hidden: false });
     fill(this.told);
@@ -119,11 +124,18 @@ class SessionPage {
   async #describe(state) {
     const catalog = await this.here.catalog();
     const model = named(catalog.models, state.model);
+    this.model = model;
+    this.#tellSentence();
     const takes = { model, dim: state.dim, named: Boolean(state.features) };
     fill(this.about, aboutSession(state, catalog));
-    this.samples.show({ ...takes, options: state.config.options });
+    this.samples.takes({ ...takes, options: state.config.options });
     const keyed = this.here.keys.current !== null;
     this.snippets.show({ name: this.name, ...takes, origin: location.origin, keyed });
+  }
+
+  #tellSentence() {
+    const [state, model, time] = [this.#state, this.model, this.past.drift_time.at(-1)];
+    if (state && model) say(this.sentence, summary(state, model, time));
   }
 
   /** What cannot be read now is read later: the feed tells if the service is away. */
@@ -135,6 +147,7 @@ class SessionPage {
   #tick() {
     if (!this.#state || this.pause.paused) return;
     this.stats.show(this.#state, this.rate.value());
+    this.#tellSentence();
     if (this.past.due) this.#reload();
   }
 

@@ -2,15 +2,17 @@
 
 import { el, say, set } from "./dom.js";
 import { Facts } from "./facts.js";
-import { count, number, perSecond } from "./format.js";
+import { ago, count, number, perSecond } from "./format.js";
+import { explain } from "./glossary.js";
+import { metricOf } from "./metrics.js";
 
 const SHOWN = [
   ["t", "t", "samples learnt"],
   ["rate", "samples/s", "over the last seconds"],
+  ["metric", "RMSE", ""],
+  ["loss", "recent loss", ""],
   ["eta", "η", ""],
-  ["loss", "mean loss", ""],
-  ["ml", "regret", "against the best so far"],
-  ["fixed", "regret", "against the best fixed θ"],
+  ["ml", "regret", ""],
 ];
 
 /** A strip of figures, a line below it on how η does, and what else is to be known. */
@@ -27,16 +29,29 @@ export class Stats {
   /** Show a state, and how fast t moves. */
   show(state, rate) {
     this.facts.show(state);
-    this.#say("t", count(state.t));
+    const last = state.last_sample_at ? `last ${ago(state.last_sample_at)}` : "samples learnt";
+    this.#say("t", count(state.t), last);
+    this.#metric(state);
     this.#say("rate", perSecond(rate));
     const log = `log η ${number(state.log_eta ?? Math.log(state.eta))}`;
     const status = state.eta_status;
     this.#say("eta", number(state.eta), status ? `${log}, ${status.state}` : log);
     set(this.advice, { hidden: !status });
     say(this.advice, status ? `η is ${status.state}: ${status.advice}.` : "");
-    this.#say("loss", number(state.loss.mean), `total ${number(state.loss.total)}`);
-    this.#say("ml", number(state.regret.ml));
-    this.#say("fixed", number(state.regret.best_fixed));
+    this.#say("loss", number(state.loss.recent), `mean of all ${number(state.loss.mean)}`);
+    const fixed = `best fixed θ: ${number(state.regret.best_fixed)}`;
+    this.#say("ml", number(state.regret.ml), fixed);
+  }
+
+  #metric({ model, metrics }) {
+    const { id, label, write } = metricOf(model);
+    const part = this.parts.get("metric");
+    if (part.label.textContent !== label) {
+      say(part.label, label);
+      part.why.replaceWith((part.why = explain(label)));
+    }
+    const baseline = write(metrics?.baseline?.[id]?.recent);
+    this.#say("metric", write(metrics?.[id]?.recent), `baseline ${baseline}`);
   }
 
   #say(id, text, note) {
@@ -49,5 +64,7 @@ export class Stats {
 function part(id, label, note) {
   const value = el("dd", { "data-stat": id }, "–");
   const remark = el("dd", { class: "remark" }, note);
-  return { value, remark, element: el("div", {}, el("dt", {}, label), value, remark) };
+  const [word, why] = [el("span", {}, label), explain(label)];
+  const term = el("dt", { class: "term" }, word, why);
+  return { value, remark, label: word, why, element: el("div", {}, term, value, remark) };
 }

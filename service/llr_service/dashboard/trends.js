@@ -4,7 +4,7 @@ import { readHistory } from "./history.js";
 
 const [AT_ONCE, APART, POINTS] = [3, 3000, 48];
 
-/** Keeps `{t, loss, eta, regret}` by name. */
+/** Keeps `{t, recent, metric}` by name. */
 export class Trends {
   #known = new Map();
 
@@ -38,11 +38,11 @@ export class Trends {
     const asked = performance.now();
     const past = await readHistory(this.api, name, { points: POINTS, signal }).catch(() => null);
     if (signal.aborted) return;
-    if (past === null) this.#known.set(name, { t: null, asked, loss: [], eta: null, regret: null });
+    if (past === null) this.#known.set(name, { t: null, asked, recent: [], metric: null });
     else this.#known.set(name, { asked, ...summary(past) });
   }
 }
 
-function summary({ t, loss, eta, regret }) {
-  return { t: t.at(-1), loss, eta: eta.at(-1), regret: regret?.at(-1) ?? null };
+function summary({ t, recent, metric }) {
+  return { t: t.at(-1), recent, metric: metric.at(-1) ?? null };
 }

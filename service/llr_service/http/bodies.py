@@ -1,4 +1,4 @@
-"""Reading the body of a request, within bounds of size and time.
+"""Reading the body of a request, within bounds of size, time and memory.
 
 A body may keep the service waiting for `seconds` in all, and one second more for every `rate`
 bytes it has brought: a large body has its time, a byte a second has not. Only waiting counts; the
@@ -6,18 +6,19 @@ time in which a streamed body is worked on does not.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable
+from functools import partial
 from types import coroutine
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from starlette.types import Message, Receive
 
+from llr_service.app_state import AppState
+from llr_service.http.responses import Header
 from llr_service.problems import Problem
+from llr_service.settings import MIN_RATE
 
 R = TypeVar("R")
-
-MIN_RATE = 1024
-"""Bytes that buy a body another second, unless told otherwise."""
 
 _SMALL = 256  # bytes up to which a part of a body is joined with the next one
 _LONGEST = 18  # digits of a length anybody could mean; int() refuses some thousands of them
@@ -33,7 +34,7 @@ async def read_body(
     limit: int,
     seconds: float,
     rate: float = MIN_RATE,
-    more: Receive | None = None,
+    more: Callable[[Receive], Awaitable[Message]] | None = None,
 ) -> bytes:
     """The whole body.
 
@@ -43,7 +44,7 @@ async def read_body(
         limit: the most bytes a body may have.
         seconds: how long the body may let us wait.
         rate: bytes that buy another second.
-        more: the channel of what follows the first part; `receive` unless told otherwise.
+        more: receives what follows the first part; by default as `receive` does.
 
     Raises:
         Problem: `too-large`, before reading where Content-Length tells; `too-slow`; `malformed`
@@ -66,8 +67,9 @@ async def read_body(
                 message = await _resumed(reading, waiting)
             body = _part(message, 0, limit)
             if message.get("more_body", False):
+                rest = receive if more is None else partial(more, receive)
                 body = await _rest(
-                    more or receive, body, limit, lambda n: clock.reschedule(deadline + n / rate)
+                    rest, body, limit, lambda n: clock.reschedule(deadline + n / rate)
                 )
     except TimeoutError:
         raise _too_slow(seconds, rate) from None
@@ -171,3 +173,50 @@ def _too_slow(seconds: float, rate: float) -> Problem:
         " Nothing of what was not acknowledged was learnt."
     )
     return Problem("too-slow", detail, headers={"Connection": "close"})
+
+
+class BodyBudget:
+    """The share of one body: reserved as it arrives, released when the body is done with."""
+
+    __slots__ = ("_reserved", "_state")
+
+    def __init__(self, state: AppState) -> None:
+        self._state, self._reserved = state, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def reserve(self, size: int) -> None:
+        """Reserve so many bytes more. Raises `unavailable` if the budget is exhausted."""
+        state = self._state
+        if state.bodies + size > state.settings.max_bodies:
+            detail = "too many large bodies at once, send again"
+            raise Problem("unavailable", detail, headers={"Retry-After": "1"})
+        state.bodies += size
+        self._reserved += size
+
+    def release(self) -> None:
+        """Give back what was reserved."""
+        self._state.bodies -= self._reserved
+        self._reserved = 0
+
+    async def read(self, receive: Receive, headers: list[Header]) -> bytes:
+        """Read a whole body within its limits, reserving what arrives.
+
+        Waiting for more than the first part ends when the service shuts down.
+        """
+        given = self._state.settings
+        body = await read_body(
+            receive, headers, given.max_body, given.body_timeout, given.min_rate, self._more
+        )
+        self.reserve(len(body) - self._reserved)  # the first part was not counted yet
+        return body
+
+    async def _more(self, receive: Receive) -> Message:
+        """Another part of a body."""
+        message = await self._state.cancel_on_shutdown(receive())
+        self.reserve(len(message.get("body", b"")))
+        return message

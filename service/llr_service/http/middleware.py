@@ -13,12 +13,11 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llr_service.app_state import SESSION, AppState
+from llr_service.http.access import Hosts, confine
 from llr_service.http.auth import KEY, authenticate, by_digest, require
 from llr_service.http.bodies import ClientGone
-from llr_service.http.hosts import Hosts
 from llr_service.http.request import Request
 from llr_service.http.routing import Match, RouteIndex
-from llr_service.http.tenants import confine
 from llr_service.problems import Problem
 
 log = logging.getLogger("llr_service")

@@ -8,6 +8,7 @@ What it changes:
 - A malformed request is answered after the requests before it, in problem+json.
 - `sweep`, called once a second, closes connections whose time is up. There are no timers.
 - Answers that the client does not read are bounded in time and in total size.
+- An answer of known length is one write: see `http.uvicorn_private`.
 
 | state | byte budget | deadline | owner |
 |---|---|---|---|
@@ -22,35 +23,20 @@ What it changes:
 """
 
 import asyncio
-from itertools import islice
 from typing import Any, ClassVar
 
 import httptools
-from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
+
+from llr_service.http.responses import closing_response
+from llr_service.http.uvicorn_private import (
+    ASGI3Application,
+    Cycle,
+    FlowControl,
     HttpToolsProtocol,
     RequestResponseCycle,
+    UnreadAnswers,
 )
-
-from llr_service.http.responses import error_response
 from llr_service.problems import Problem
-
-PRIVATE_NAMES = {
-    "protocol": (
-        *("cycle", "flow", "headers", "loop", "parser", "pipeline", "scope", "server_state"),
-        *("timeout_keep_alive", "transport", "url", "handle_websocket_upgrade"),
-        *("_should_upgrade", "_start_asgi_task"),
-    ),
-    "cycle": (
-        *("disconnected", "keep_alive", "message_event", "response_complete"),
-        *("response_started", "scope"),
-    ),
-    "flow": ("pause_reading", "read_paused", "resume_reading", "write_paused"),
-    "server state": ("connections", "default_headers", "total_requests"),
-}
-"""Undocumented names of uvicorn that this file and `__main__` use. A test checks each of them."""
 
 EVENTS = "llr.events"
 """Scope key of an answer that never ends by itself: an event stream."""
@@ -99,10 +85,8 @@ class _Flow(FlowControl):
 class Connection(HttpToolsProtocol):
     """One HTTP connection."""
 
-    head_seconds: ClassVar[float] = 10.0
-    max_unread: ClassVar[int] = 64 * 1024 * 1024
-    stalled: ClassVar[dict["Connection", None]] = {}
-    """Connections whose client does not keep up reading, the longest stalled first."""
+    head_seconds: ClassVar[float]
+    unread: ClassVar[UnreadAnswers]
 
     _requests = 0
     _quiet = 0  # bytes since the parser last reported a head, a part of a body or an end
@@ -117,7 +101,7 @@ class Connection(HttpToolsProtocol):
     @classmethod
     def of(cls, head_seconds: float, max_unread: int) -> type["Connection"]:
         """The protocol of one server, with its limits."""
-        limits = {"head_seconds": head_seconds, "max_unread": max_unread, "stalled": {}}
+        limits = {"head_seconds": head_seconds, "unread": UnreadAnswers(max_unread)}
         return type(cls.__name__, (cls,), limits)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -127,7 +111,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the app that runs; uvicorn tells the newest request, which may be another."""
-        self.stalled.pop(self, None)
+        self.unread.discard(self.transport)
         super().connection_lost(exc)
         if self._running is not None:
             self._leave(self._running)
@@ -244,6 +228,7 @@ class Connection(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
+        cycle.__class__ = Cycle  # uvicorn makes its own kind, and has no setting for another
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
@@ -270,7 +255,7 @@ class Connection(HttpToolsProtocol):
         A request whose body breaks off is answered only if its method says that the app acts on
         the whole body. Otherwise the app may have acted: the connection closes without an answer.
         """
-        self._failure = _response(problem, self.server_state.default_headers)
+        self._failure = closing_response(problem, self.server_state.default_headers)
         self._backlog = b""
         if self._in_body and self._running is self.cycle:
             if self.cycle.response_started or self.scope["method"] not in _BODY_METHODS:
@@ -296,20 +281,13 @@ class Connection(HttpToolsProtocol):
         cycle.message_event.set()
 
     def pause_writing(self) -> None:
-        """Note a slow reader; beyond the budget the longest stalled ones are disconnected."""
+        """Note a client that does not keep up reading."""
         super().pause_writing()
-        self.stalled[self] = None
-        unread = sum(one.transport.get_write_buffer_size() for one in self.stalled)
-        for one in [*islice(self.stalled, len(self.stalled) - 1)]:
-            if unread <= self.max_unread:
-                break
-            unread -= one.transport.get_write_buffer_size()
-            self.stalled.pop(one)
-            one.transport.abort()
+        self.unread.add(self.transport)
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        self.stalled.pop(self, None)
+        self.unread.discard(self.transport)
         super().resume_writing()
 
     def sweep(self, now: float) -> None:
@@ -355,11 +333,3 @@ class Connection(HttpToolsProtocol):
 
 def _malformed(detail: str) -> Problem:
     return Problem("malformed", detail)
-
-
-def _response(problem: Problem, default_headers: list[tuple[bytes, bytes]]) -> bytes:
-    """A whole response that closes the connection."""
-    status, headers, body = error_response(problem)
-    headers += [*default_headers, (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
-    lines = [b"%b: %b\r\n" % header for header in headers]
-    return b"".join([STATUS_LINE[status], *lines, b"\r\n", body])

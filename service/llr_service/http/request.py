@@ -1,16 +1,18 @@
 """One HTTP request on its way through the middleware and a direct route."""
 
+from collections.abc import Awaitable
+
 from starlette.types import Message, Receive, Scope, Send
 
 from llr_service import logs
 from llr_service.app_state import AppState
 from llr_service.http.auth import ANYBODY, ApiKey
-from llr_service.http.budget import BodyBudget
+from llr_service.http.bodies import BodyBudget
 from llr_service.http.responses import Header, Response, content_length, error_response
 from llr_service.problems import Problem
-from llr_service.sessions.actor import Session
 from llr_service.sessions.config import NAME_PATTERN
-from llr_service.sessions.present import fresh
+from llr_service.sessions.consistency import get_latest
+from llr_service.sessions.session import Session
 
 
 class Request:
@@ -64,14 +66,14 @@ class Request:
         kind = self.headers.get(b"content-type", b"")
         return _MEDIA_TYPES.get(kind) or media_type(kind)
 
-    async def body(self) -> bytes:
+    def body(self) -> Awaitable[bytes]:
         """The whole body, within the limits of size, time and memory."""
-        return await self.budget.read(self.receive, self.scope["headers"])
+        return self.budget.read(self.receive, self.scope["headers"])
 
     async def find_session(self) -> Session:
         """The session of the path as this process has it, loaded if need be; or a 404."""
         name = self.name or ""
-        session = self.state.sessions.at_hand(name)
+        session = self.state.sessions.get_cached(name)
         if session is None:
             check_name(name)
             session = await self.state.sessions.get(name)
@@ -81,10 +83,10 @@ class Request:
     async def current_session(self) -> Session:
         """The session, not older than anything acknowledged before; or a 404."""
         sessions, name = self.state.sessions, self.name or ""
-        session = sessions.at_hand(name)
+        session = sessions.get_cached(name)
         if session is None or sessions.shared:
             check_name(name)
-            session = await fresh(sessions, name)
+            session = await get_latest(sessions, name)
         self.session = session
         return session
 

@@ -1,10 +1,20 @@
-"""Responses as values, and the one form in which problems are answered."""
+"""Responses as values, and the one form in which problems are answered.
 
-from typing import NamedTuple
+`install` gives exceptions of FastAPI's routes the same form.
+"""
 
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response as FastAPIResponse
+from fastapi.routing import iter_route_contexts
 from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
-from llr_service.problems import MEDIA_TYPE, Problem
+from llr_service.problems import MEDIA_TYPE, Problem, pointer
 
 Header = tuple[bytes, bytes]
 JSON: Header = (b"content-type", b"application/json")
@@ -29,3 +39,102 @@ def error_response(problem: Problem) -> Response:
     headers = {"content-type": MEDIA_TYPE} | problem.headers
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
     return Response(problem.kind.status, raw, to_json(problem.body(), inf_nan_mode="null"))
+
+
+def closing_response(problem: Problem, default_headers: list[Header]) -> bytes:
+    """The same as bytes, for a request that cannot be parsed: it closes the connection."""
+    status, headers, body = error_response(problem)
+    headers += [*default_headers, content_length(len(body)), (b"connection", b"close")]
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
+    return b"".join([first, *lines, b"\r\n", body])
+
+
+MAX_ERRORS = 10
+"""Places that a problem names."""
+
+
+def install(app: FastAPI) -> None:
+    """Answer every exception that leaves a route of this app with a problem."""
+    app.add_exception_handler(Problem, _on_problem)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(Exception, _on_failure)
+
+
+def _answer(problem: Problem) -> FastAPIResponse:
+    status, headers, body = error_response(problem)
+    return FastAPIResponse(
+        body, status, {name.decode(): value.decode("latin-1") for name, value in headers}
+    )
+
+
+async def _on_problem(_: Request, problem: Any) -> FastAPIResponse:
+    return _answer(problem)
+
+
+async def _on_http(request: Request, error: Any) -> FastAPIResponse:
+    kinds = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}
+    kind = kinds.get(error.status_code, "internal")
+    detail = {
+        "not-found": "see /docs for the addresses there are",
+        "method-not-allowed": f"not with {request.method}",
+    }
+    headers = _allowed(request) if kind == "method-not-allowed" else {}
+    told = {**(error.headers or {}), **headers}
+    return _answer(Problem(kind, detail.get(kind, str(error.detail)), headers=told))
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """Every method of an address that several routes share; the router names those of one only."""
+    methods: set[str] = set()
+    for context in iter_route_contexts(request.app.routes):
+        if compile_path(context.path or "")[0].fullmatch(request.scope["path"]):
+            methods |= set(context.methods or ())
+    return {"Allow": ", ".join(sorted(methods))} if methods else {}
+
+
+async def _on_invalid(_: Request, error: Any) -> FastAPIResponse:
+    found = error.errors()
+    if any(one["type"] == "json_invalid" for one in found):
+        return _answer(Problem("malformed", "the body is not JSON"))
+    errors = _deepest([_place(one, error.body) for one in found[:MAX_ERRORS]])
+    detail = "; ".join(
+        f"{one.get('pointer') or one.get('parameter')}: {one['detail']}" for one in errors
+    )
+    return _answer(Problem("invalid", detail[:500], errors))
+
+
+def _place(error: dict[str, Any], body: Any) -> dict[str, Any]:
+    """Where and why, without what was sent. Kinds of a union are no part of the way there."""
+    where, *path = error["loc"]
+    if where == "body":
+        last = len(path) - 1
+        steps = []
+        for i, part in enumerate(path):
+            there = isinstance(body, dict | list) and _holds(body, part)
+            if there or (i == last and error["type"] in ("missing", "extra_forbidden")):
+                steps.append(str(part)[:100])
+                body = body[part] if there else None
+        return {"pointer": pointer(*steps), "detail": error["msg"]}
+    return {"parameter": ".".join(str(part)[:100] for part in path), "detail": error["msg"]}
+
+
+def _deepest(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those that only say that something below them is wrong."""
+    places = [one.get("pointer", "") for one in errors]
+    return [
+        one
+        for one, at in zip(errors, places, strict=True)
+        if not at or not any(other.startswith(f"{at}/") for other in places)
+    ]
+
+
+def _holds(body: Any, part: Any) -> bool:
+    if isinstance(body, dict):
+        return part in body
+    return isinstance(part, int) and part < len(body)
+
+
+async def _on_failure(_: Request, __: Exception) -> FastAPIResponse:
+    return _answer(Problem("internal", "the failure was logged"))

@@ -7,37 +7,31 @@ from fastapi import APIRouter
 
 from llr_service.http.routing import DirectRoute
 from llr_service.routes import (
-    backup,
-    catalog,
+    copies,
     dashboard,
     events,
-    fork,
+    guide,
     history,
-    labels,
     operations,
     predict,
     samples,
     sessions,
-    shadows,
-    snapshot,
 )
 
 ROUTERS: dict[str, APIRouter] = {
     "sessions": sessions.router,
     "history": history.router,
     "events": events.router,
-    "snapshot": snapshot.router,
-    "fork": fork.router,
-    "shadows": shadows.router,
-    "catalog": catalog.router,
+    "copies": copies.router,
+    "catalog": operations.catalog_router,
     "operations": operations.router,
-    "backup": backup.router,
     "dashboard": dashboard.router,
+    "guide": guide.router,
 }
 
 DIRECT: tuple[DirectRoute, ...] = (
     samples.learn,
     predict.predict,
-    labels.label,
+    samples.label,
     sessions.state,
 )

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from llr_service.dashboard import ASSETS, PAGE
+from llr_service.dashboard import ASSETS, PAGE, Asset
 from llr_service.http.auth import PUBLIC, requires
 
 router = APIRouter(tags=["dashboard"])
@@ -38,6 +38,11 @@ def _answer(request: Request, name: str) -> Response:
     found = ASSETS.get(name)
     if found is None:
         raise HTTPException(404)
+    return conditional(request, found)
+
+
+def conditional(request: Request, found: Asset) -> Response:
+    """A file with the policy's headers, or 304 if the browser already has it."""
     headers = HEADERS | {"ETag": found.etag}
     known = request.headers.get("if-none-match", "")
     if found.etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):

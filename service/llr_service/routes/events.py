@@ -19,9 +19,7 @@ from llr_service.app_state import AppState, AppStateDep, Named
 from llr_service.http.auth import Role, requires
 from llr_service.http.protocol import EVENTS
 from llr_service.problems import Problem
-from llr_service.sessions.actor import Session
-from llr_service.sessions.moment import Event, Moment
-from llr_service.sessions.seat import Seat
+from llr_service.sessions.session import CachedEvent, Session, SessionPin, StateVersion
 from llr_service.theta import WHOLE, largest
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -31,7 +29,7 @@ HEARTBEAT = 15.0
 STILL_HERE = b": still here\n\n"
 AGAIN = 0.25
 """Seconds after which a store that is away is asked again."""
-Seen = Moment | None
+Seen = StateVersion | None
 """What a reader saw last."""
 
 
@@ -44,7 +42,7 @@ async def events(
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id == str(session.t) and _told_by_t(session)
-    return _Events(session, here, session.moment if known else None)
+    return _Events(session, here, session.state_version if known else None)
 
 
 class _Events(StreamingResponse):
@@ -52,12 +50,12 @@ class _Events(StreamingResponse):
 
     def __init__(self, session: Session, here: AppState, seen: Seen) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        seat = Seat(session)
-        flow = _flow(seat, here, seen)
+        pin = SessionPin(session)
+        flow = _flow(pin, here, seen)
         super().__init__(flow, media_type="text/event-stream", headers=headers)
-        self._seat, self._here = seat, here
+        self._pin, self._here = pin, here
         here.streams += 1
-        seat.__enter__()
+        pin.__enter__()
         here.metrics.stream_opened()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,21 +65,21 @@ class _Events(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._here.streams -= 1
-            self._seat.__exit__()
+            self._pin.__exit__()
             self._here.metrics.stream_closed()
 
 
-async def _flow(seat: Seat, here: AppState, seen: Seen) -> AsyncIterator[bytes]:
+async def _flow(pin: SessionPin, here: AppState, seen: Seen) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
-    session = seat.session
-    while not here.draining and (there := await _there(seat, here)) is not False:
+    session = pin.session
+    while not here.draining and (there := await _there(pin, here)) is not False:
         if there is None:
             yield STILL_HERE
             continue
-        if seat.session is not session:  # others changed it, who knows how
-            session, seen = seat.session, None
+        if pin.session is not session:  # others changed it, who knows how
+            session, seen = pin.session, None
         changed = session.changed
-        if (present := session.moment) != seen:
+        if (present := session.state_version) != seen:
             if session.event.of == present or perf_counter() >= session.event.due:
                 seen = present
                 yield _event(session)
@@ -96,16 +94,16 @@ async def _flow(seat: Seat, here: AppState, seen: Seen) -> AsyncIterator[bytes]:
         yield b"id:\n\n"
 
 
-async def _there(seat: Seat, here: AppState) -> bool | None:
+async def _there(pin: SessionPin, here: AppState) -> bool | None:
     """Whether the session is there; one moves on to the copy that has become it.
 
     A store that is away is waited for: a browser that is refused would not come back by itself.
     None when that takes so long that a sign of life is due.
     """
     due = perf_counter() + HEARTBEAT
-    while seat.session.gone and not here.draining:
+    while pin.session.discarded and not here.draining:
         try:
-            present = await here.sessions.get(seat.session.name)
+            present = await here.sessions.get(pin.session.name)
         except Problem as problem:
             if problem.kind.name != "unavailable":
                 return False
@@ -113,21 +111,21 @@ async def _there(seat: Seat, here: AppState) -> bool | None:
             if perf_counter() >= due:
                 return None
             continue
-        if present.id != seat.session.id:
+        if present.id != pin.session.id:
             return False
-        seat.move(present)
+        pin.move(present)
     return not here.draining
 
 
 def _event(session: Session) -> bytes:
     """The present state as an event, written once for all who watch."""
-    present = session.moment
+    present = session.state_version
     if session.event.of != present:
         began = perf_counter()
         state = _bounded(session)
         data = to_json(state, inf_nan_mode="null")
         text = b"id: %d\nevent: state\ndata: %s\n\n" % (state["t"], data)
-        session.event = Event(present, text, began + LEISURE * (perf_counter() - began))
+        session.event = CachedEvent(present, text, began + LEISURE * (perf_counter() - began))
     return session.event.text
 
 
@@ -136,9 +134,9 @@ def _told_by_t(session: Session) -> bool:
 
     Of a copy that has learnt nothing since it was loaded it is not known how the session was.
     """
-    team = session.published
-    alone = team is None or not (team.shadows or team.name)
-    known = (session.t > session.began or session.t == 0) and not session.changes
+    ensemble = session.published
+    alone = ensemble is None or not (ensemble.shadows or ensemble.name)
+    known = (session.t > session.loaded_t or session.t == 0) and not session.ensemble_changes
     return known and alone and session.status == "ok"
 
 

@@ -13,9 +13,10 @@ from llr_service.app_state import Named
 from llr_service.http.auth import Role, requires
 from llr_service.problems import Problem
 from llr_service.schemas import Past
-from llr_service.sessions.moments import Passed
-from llr_service.sessions.roster import new_team
-from llr_service.sessions.team import since
+from llr_service.sessions.ensemble import new_ensemble, shift_history
+from llr_service.sessions.pending_labels import LabelTiming
+from llr_service.sessions.session import Session
+from llr_service.sessions.times import rfc3339
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 SHOWN = 8
@@ -41,16 +42,17 @@ async def history(
     `_low` and `_high` are the least and the largest since the point before, so that what swings
     between two points shows; of theta for the first 8 coordinates, null for the others.
     """
-    team = session.published or new_team(session.config, None)
-    past = team.history
+    ensemble = session.published or new_ensemble(session.config, None)
+    past = ensemble.history
     names, width = past.names, past.theta.shape[1]
     coordinates = _coordinates(theta, width) if names is None else _places(theta, names)
     if len(coordinates) > MAX_COORDINATES:
         detail = f"at most {MAX_COORDINATES} coordinates in one answer"
         raise Problem("invalid", f"theta: {detail}", [{"parameter": "theta", "detail": detail}])
-    rows = _thinned(len(past.t), points)
+    rows, drift = _thinned(len(past.t), points), serializers.drift(ensemble)
     beside = {
-        name: since(shadow.start, shadow.learner.history) for name, shadow in team.shadows.items()
+        name: shift_history(shadow.learner.history, shadow.start)
+        for name, shadow in ensemble.shadows.items()
     }
     return {
         "name": session.name,
@@ -60,9 +62,18 @@ async def history(
         "theta_high": _known(_largest(past.theta_high[:, coordinates], rows)),
         "coordinates": coordinates if names is None else [names[place] for place in coordinates],
         "shadows": {name: _columns(one, points) for name, one in beside.items()},
-        "drift": serializers.drift(team)["at"],
-        "labels": _labels(session.shelf.passed(points)),
+        "drift": drift["at"],
+        "drift_time": drift["time"],
+        "time": _times(session, past.t[rows].tolist()),
+        "labels": _labels(session.pending.timings(points, ensemble.t)),
     }
+
+
+def _times(session: Session, reached: list[int]) -> list[str | None]:
+    """When each t was reached; t = 0 at the creation, unless it has samples from before that."""
+    times = session.times
+    start = session.created if session.created <= (times.of(1) or session.created) else None
+    return [rfc3339(times.of(t) if t else start) for t in reached]
 
 
 def _columns(past: History, points: int) -> dict[str, Any]:
@@ -77,6 +88,9 @@ def _columns(past: History, points: int) -> dict[str, Any]:
         "log_eta_high": _largest(past.log_eta_high, rows).tolist(),
         "loss_low": _least(past.loss_low, rows).tolist(),
         "loss_high": _largest(past.loss_high, rows).tolist(),
+        "recent": _known(past.recent[rows]),
+        "metric": _known(past.metric[rows]),
+        "baseline": _known(past.baseline[rows]),
     }
 
 
@@ -94,13 +108,13 @@ def _after_the_last(rows: Any) -> Any:
     return np.concatenate(([0], rows[:-1] + 1))
 
 
-def _known(values: Any) -> list[list[float | None]]:
-    """The values as JSON has them, null where no range is kept."""
+def _known(values: Any) -> list[Any]:
+    """The values as JSON has them, null where one is not known."""
     known: Any = np.where(np.isnan(values), None, values)
     return known.tolist()  # type: ignore[no-any-return]
 
 
-def _labels(last: list[Passed]) -> dict[str, list[int]] | None:
+def _labels(last: list[LabelTiming]) -> dict[str, list[int]] | None:
     """The last late labels as columns; None if none are known."""
     if not last:
         return None

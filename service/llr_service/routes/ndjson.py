@@ -14,11 +14,16 @@ from llr_service.http.bodies import stream_body
 from llr_service.http.request import Request
 from llr_service.http.responses import Response
 from llr_service.problems import Problem
-from llr_service.routes.params import LearnParams
-from llr_service.sessions.actor import Session
-from llr_service.sessions.batch import Learnt, Pending, Ticket
-from llr_service.sessions.course import Begun, Course
-from llr_service.sessions.present import upon
+from llr_service.routes.learning import LearnParams, no_columns
+from llr_service.sessions.batch import LearnResult, PendingCommit, SequenceId
+from llr_service.sessions.consistency import (
+    InFlight,
+    OrderedPipeline,
+    learn_durably,
+    run_with_retry,
+    was_learnt,
+)
+from llr_service.sessions.session import Session
 
 NDJSON = b"application/x-ndjson"
 SOON, ENOUGH = 0.002, 256 * 1024
@@ -39,14 +44,18 @@ class _Stream:
 
     def __init__(self, request: Request) -> None:
         self._request, self._state = request, request.state
+        self._numbered: bool | None = None
+        """Whether the samples have numbers of their own; None before the first block."""
 
     async def learn(self, session: Session, params: LearnParams) -> Response | None:
         """Learn from the whole body, block by block."""
         if params.predictions:
             raise Problem("invalid", "predictions come with JSON and npy bodies only")
-        progress, course = _Progress(), Course(self._state.sessions, session)
-        last: Learnt | None = None
-        flow = self._blocks(course, params, progress)
+        if params.columns is not None:
+            raise no_columns()
+        progress, pipeline = _Progress(), OrderedPipeline(self._state.sessions, session)
+        last: LearnResult | None = None
+        flow = self._blocks(pipeline, params, progress)
         async with contextlib.aclosing(flow) as blocks:
             if NDJSON in self._request.headers.get(b"accept", b""):
                 await self._acknowledge(session, blocks, params.theta)
@@ -54,13 +63,14 @@ class _Stream:
             async for learnt in blocks:
                 last = learnt
         if last is None:
-            last = await course.finish(await course.begin(partial(_nothing, params)))
-        again = progress.accepted == 0 < progress.blocks
+            empty = partial(learn_durably, partial(_submit_nothing, params))
+            last = await run_with_retry(self._state.sessions, session, empty, was_learnt)
+        again = progress.accepted == 0 and progress.duplicates > 0
         whole = last._replace(accepted=progress.accepted, duplicate=again)
         return serializers.learn_reply(session, whole, params.theta)
 
     async def _acknowledge(
-        self, session: Session, blocks: AsyncIterator[Learnt], theta: bool
+        self, session: Session, blocks: AsyncIterator[LearnResult], theta: bool
     ) -> None:
         """A line for each block as it is committed; a problem ends the answer as its last line."""
         kind, send = [(b"content-type", NDJSON)], self._request.send
@@ -84,33 +94,32 @@ class _Stream:
 
     async def _blocks(
         self,
-        course: Course,
+        pipeline: OrderedPipeline,
         params: LearnParams,
         progress: "_Progress",
-    ) -> AsyncGenerator[Learnt, None]:
+    ) -> AsyncGenerator[LearnResult, None]:
         """Blocks as they become durable, while later ones are read. A problem says how far."""
-        ahead: asyncio.Queue[Begun | None] = asyncio.Queue(AHEAD)
-        with course:
-            reader = asyncio.create_task(self._read(course, params, ahead))
+        ahead: asyncio.Queue[InFlight | None] = asyncio.Queue(AHEAD)
+        async with pipeline:
+            reader = asyncio.create_task(self._read(pipeline, params, ahead))
             try:
-                while (begun := await ahead.get()) is not None:
-                    learnt = await course.finish(begun)
+                while (in_flight := await ahead.get()) is not None:
+                    learnt = await in_flight.result()
                     progress.accepted += learnt.accepted
-                    progress.blocks += 1
+                    progress.duplicates += learnt.duplicate
                     yield learnt
                 await reader
             except Problem as problem:
-                problem.extra |= {"accepted": progress.accepted, "t": course.session.t}
+                problem.extra |= {"accepted": progress.accepted, "t": pipeline.session.t}
                 raise
             finally:
                 await _call_off(reader)
-                await _let_go(course, ahead)
 
     async def _read(
         self,
-        course: Course,
+        pipeline: OrderedPipeline,
         params: LearnParams,
-        ahead: "asyncio.Queue[Begun | None]",
+        ahead: "asyncio.Queue[InFlight | None]",
     ) -> None:
         """Read blocks and learn from them ahead of the store, a bounded number of them."""
         settings = self._state.settings
@@ -122,9 +131,11 @@ class _Stream:
             async with contextlib.aclosing(self._gathered(body)) as chunks:
                 async for chunk in chunks:
                     for block in splitter.feed(chunk):
-                        params = await self._begin(course, block, params, ahead)
+                        params = await self._begin(pipeline, block, params, ahead)
             for block in splitter.flush():
-                params = await self._begin(course, block, params, ahead)
+                params = await self._begin(pipeline, block, params, ahead)
+            if params.sequence is not None and params.sequence.next is not None:
+                await ahead.put(await pipeline.submit(partial(_submit_nothing, params)))
         except asyncio.CancelledError:
             raise
         except BaseException:
@@ -154,55 +165,51 @@ class _Stream:
 
     async def _begin(
         self,
-        course: Course,
+        pipeline: OrderedPipeline,
         block: Block,
         params: LearnParams,
-        ahead: "asyncio.Queue[Begun | None]",
+        ahead: "asyncio.Queue[InFlight | None]",
     ) -> LearnParams:
         """Learn from one block; returns what the next one has to ask for."""
-        hub, decode = self._state.sessions, partial(_decoded, block)
-        samples = await upon(hub, course.session, decode, lambda _: True)
+        registry, decode = self._state.sessions, partial(_decoded, block)
+        samples = await run_with_retry(registry, pipeline.session, decode, lambda _: True)
         if samples.n == 0:
             return params
-        begun = await course.begin(partial(_learn, samples, block, params))
-        try:
-            await ahead.put(begun)
-        except asyncio.CancelledError:
-            with contextlib.suppress(Problem):  # nobody else knows of it
-                await course.let_go(begun)
-            raise
-        self._state.record_accepted(begun.session, samples.n, begun.pending.learnt.accepted)
-        ticket = params.ticket
-        following = Ticket(ticket.producer, ticket.seq + samples.n) if ticket else None
-        return params._replace(ticket=following, if_match=None, admitted=True)
+        if self._numbered not in (None, samples.numbers is not None):
+            detail = "some samples have seq, others do not"
+            error = {"line": block.first_line, "pointer": "/seq", "detail": detail}
+            raise Problem("invalid", f"line {block.first_line}: {detail}", [error])
+        self._numbered = samples.numbers is not None
+        in_flight = await pipeline.submit(partial(_submit, samples, block, params))
+        await ahead.put(in_flight)
+        self._state.record_accepted(in_flight.session, samples.n, in_flight.pending.learnt.accepted)
+        sequence = params.sequence
+        if sequence is not None:
+            after = sequence._replace(next=None).end(samples)
+            sequence = SequenceId(sequence.producer, after, sequence.next)
+        return params._replace(sequence=sequence, if_match=None, admitted=True)
 
 
-async def _learn(samples: Samples, block: Block, params: LearnParams, session: Session) -> Pending:
+async def _submit(
+    samples: Samples, block: Block, params: LearnParams, session: Session
+) -> PendingCommit:
     """Learn from a block ahead of the store, on one copy of the session."""
+    sequence = params.sequence and params.sequence._replace(next=None)  # next is of the whole body
     try:
-        return await session.submit(
-            samples, params.ticket, params.if_match, admitted=params.admitted
-        )
+        return await session.submit(samples, sequence, params.if_match, admitted=params.admitted)
     except Problem as problem:
         raise _by_line(problem, block) from None
 
 
-async def _nothing(params: LearnParams, session: Session) -> Pending:
-    """What comes of a body without samples."""
-    return await session.submit(Samples.none(), if_match=params.if_match)
-
-
-async def _let_go(course: Course, ahead: "asyncio.Queue[Begun | None]") -> None:
-    """Wait for blocks whose sender is told nothing any more."""
-    while not ahead.empty():
-        if (left := ahead.get_nowait()) is not None:
-            with contextlib.suppress(Problem):
-                await course.let_go(left)
+async def _submit_nothing(params: LearnParams, session: Session) -> PendingCommit:
+    """What comes of a body without samples, or of its end: a producer's number may move."""
+    sequence, admitted = params.sequence, params.admitted
+    return await session.submit(Samples.none(), sequence, params.if_match, admitted=admitted)
 
 
 async def _decoded(block: Block, session: Session) -> Samples:
     """The samples of a block, read piece by piece: others are served in between."""
-    decoder = BlockDecoder(block, session.features, PIECE)
+    decoder = BlockDecoder(block, session.features, PIECE, session.classes)
     for _ in decoder:
         await asyncio.sleep(0)
     return decoder.samples
@@ -212,7 +219,7 @@ class _Progress:
     """How far an NDJSON body was taken."""
 
     def __init__(self) -> None:
-        self.accepted = self.blocks = 0
+        self.accepted = self.duplicates = 0
 
 
 async def _call_off(reading: "asyncio.Future[Any]") -> None:
@@ -228,7 +235,7 @@ def _by_line(problem: Problem, block: Block) -> Problem:
     """Places within a block as lines of the body. Blank lines count, so they are looked up."""
     lines = [i for i, line in enumerate(block.lines.split(b"\n")) if line.strip()]
     for error in problem.errors:
-        _, index, *rest = error.get("pointer", "").split("/")
+        _, index, *rest = error.get("pointer", "/").split("/")
         if index.isdigit():
             error["line"] = block.first_line + lines[int(index)]
             error["pointer"] = "/" + "/".join(rest)

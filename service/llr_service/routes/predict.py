@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from llr import SampleError
+from llr_service import serializers
 from llr_service.app_state import AppState
 from llr_service.codec import Query, decode_query
 from llr_service.http.auth import Role, require
@@ -14,15 +15,15 @@ from llr_service.http.request import Request
 from llr_service.http.responses import JSON, Response
 from llr_service.http.routing import direct_route
 from llr_service.problems import Problem
-from llr_service.routes.request_schemas import PREDICT
+from llr_service.routes.learning import interval_of
+from llr_service.routes.request_schemas import INTERVAL, PREDICT
 from llr_service.schemas import Prediction
-from llr_service.sessions import late
-from llr_service.sessions.actor import Session
-from llr_service.sessions.kept_rows import rows_of
-from llr_service.sessions.learners import check_kind, width_of
-from llr_service.sessions.present import upon
-from llr_service.sessions.roster import new_team
-from llr_service.sessions.waiting import in_thread_if_long
+from llr_service.sessions import delayed_labels
+from llr_service.sessions.batch import in_thread_if_long
+from llr_service.sessions.consistency import run_with_retry
+from llr_service.sessions.ensemble import AnyLearner, check_feature_kind, new_ensemble, width_of
+from llr_service.sessions.pending_labels import pack_rows
+from llr_service.sessions.session import Session
 
 Keep = Callable[[Session], Awaitable[int]]
 ALONE = {"/ids/0": "/id", "/x/0": "/x"}
@@ -37,6 +38,7 @@ ALONE = {"/ids/0": "/id", "/x/0": "/x"}
     tag="learning",
     content=PREDICT,
     body_required=False,
+    parameters=[INTERVAL],
     response=Prediction,
 )
 async def predict(request: Request) -> Response:
@@ -45,31 +47,43 @@ async def predict(request: Request) -> Response:
     body = await request.body()
     if body and request.content_type not in PREDICT:
         raise Problem("unsupported-type", f"send {' or '.join(PREDICT)}")
-    work = (session, body, state.settings.max_dim)
+    level = interval_of(request.scope["query_string"])
+    work = (session, body, state.settings.max_dim, level)
     query, t, answer = await in_thread_if_long(body, _predicted, *work)
     if query.ids:
         require(request.caller.role, Role.WRITE)
-        rows = await in_thread_if_long(body, rows_of, query.rows, len(query.ids))
-        await _kept(session, state, query, partial(late.keep, query.ids, rows, t))
+        rows = await in_thread_if_long(body, pack_rows, query.rows, len(query.ids))
+        await _kept(session, state, query, partial(delayed_labels.store, query.ids, rows, t))
     return Response(200, [JSON], answer)
 
 
-def _predicted(session: Session, body: bytes, max_dim: int) -> tuple[Query, int, bytes]:
+def _predicted(
+    session: Session, body: bytes, max_dim: int, level: float | None
+) -> tuple[Query, int, bytes]:
     """At which t, and the answer. What is published never changes: another thread may read it."""
     query = decode_query(body, session.config.features)
     rows: tuple[Any, ...] = () if query.rows is None else (query.rows,)
     try:
-        team = session.published or new_team(session.config, width_of(query.rows), max_dim)
-        check_kind(team.champion, query.rows)
-        found = team.champion.predict(*rows)
+        ensemble = session.published or new_ensemble(session.config, width_of(query.rows), max_dim)
+        check_feature_kind(ensemble.champion, query.rows)
+        found, expected = ensemble.champion.predict(*rows), None
+        if level is not None:
+            expected = _expected(ensemble.champion, query.rows, level)
     except SampleError as wrong:
         place = "/x" if query.single or wrong.index is None else f"/x/{wrong.index}"
         raise Problem("invalid", str(wrong), [{"pointer": place, "detail": wrong.reason}]) from None
-    predictions = found.tolist()
-    if query.rows is not None and query.single:
-        predictions = predictions[0]
-    members = {"name": session.name, "t": team.t, "predictions": predictions}
-    return query, team.t, orjson.dumps(members)
+    told = serializers.predictions(session, found if query.rows is not None else found[None])
+    if expected is not None:
+        told |= serializers.expected(session, expected, query.rows is None)
+    if query.rows is None or query.single:
+        told = {name: values[0] for name, values in told.items()}
+    members = {"name": session.name, "t": ensemble.t, **told}
+    return query, ensemble.t, orjson.dumps(members)
+
+
+def _expected(learner: AnyLearner, rows: Any, level: float) -> Any:
+    """The intervals of rows, which are None for models without features."""
+    return learner.interval(rows, level)
 
 
 async def _kept(session: Session, here: AppState, query: Query, keep: Keep) -> None:
@@ -77,11 +91,11 @@ async def _kept(session: Session, here: AppState, query: Query, keep: Keep) -> N
 
     async def kept_on(session: Session) -> int:
         new = await keep(session)
-        here.sessions.touched(session)
+        here.sessions.update_size(session)
         return new
 
     try:
-        await upon(here.sessions, session, kept_on, bool)
+        await run_with_retry(here.sessions, session, kept_on, bool)
     except Problem as problem:
         for error in problem.errors if query.single else ():
             error["pointer"] = ALONE.get(error["pointer"], error["pointer"])

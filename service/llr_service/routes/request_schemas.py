@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from llr.intervals import LEVELS
 from llr_service.codec.errors import ID as IDS
-from llr_service.sessions.producers import PRODUCER
+from llr_service.sessions.batch import MAX_SEQUENCE, PRODUCER
 
 ONE = {"x": [0.5, -1.2], "y": 1.0}
 NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
@@ -14,12 +15,30 @@ ROW: dict[str, Any] = {
         {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
     ]
 }
+Y: dict[str, Any] = {
+    "type": ["number", "string"],
+    "description": "A number, or the name of a class where classes have names.",
+}
+WEIGHT: dict[str, Any] = {
+    "type": "number",
+    "minimum": 0,
+    "default": 1,
+    "description": "The weight of the sample, which multiplies its loss.",
+}
+SEQ: dict[str, Any] = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": MAX_SEQUENCE - 1,
+    "description": "The sample's own number, larger than the one before; with `producer`.",
+}
 SAMPLE: dict[str, Any] = {
     "type": "object",
     "required": ["y"],
     "properties": {
         "x": ROW,
-        "y": {"type": "number"},
+        "y": Y,
+        "w": WEIGHT,
+        "seq": SEQ,
     },
     "additionalProperties": False,
 }
@@ -28,7 +47,9 @@ COLUMNS: dict[str, Any] = {
     "required": ["y"],
     "properties": {
         "x": {"type": "array", "items": ROW},
-        "y": {"type": "array", "items": {"type": "number"}},
+        "y": {"type": "array", "items": Y},
+        "w": {"type": "array", "items": WEIGHT},
+        "seq": {"type": "array", "items": SEQ},
     },
     "additionalProperties": False,
 }
@@ -40,6 +61,7 @@ SAMPLES: dict[str, Any] = {
             "named features": {"value": NAMED_ONE},
             "without features": {"value": {"y": 4.2}},
             "many": {"value": [ONE, {"x": [0.1, 0.3], "y": 0.0}]},
+            "with a weight": {"value": {"x": [0.1, 0.3], "y": 0.0, "w": 2.5}},
             "columns": {"value": {"x": [[0.5, -1.2], [0.1, 0.3]], "y": [1.0, 0.0]}},
         },
     },
@@ -51,18 +73,44 @@ SAMPLES: dict[str, Any] = {
         "schema": {
             "type": "string",
             "format": "binary",
-            "description": "One float64 or float32 array: n rows of d features, then y.",
+            "description": "One float64 or float32 array: n rows of d features, then y; or what "
+            "`columns` says.",
         },
         "example": "numpy.save(file, numpy.column_stack([X, y]))",
     },
 }
 LEARN_PARAMETERS: list[dict[str, Any]] = [
     {"name": "producer", "in": "query", "schema": {"type": "string"}},
-    {"name": "seq", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+    {
+        "name": "seq",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 0},
+        "description": "The number of the first sample. Where samples have their own, the first"
+        " number that the body covers.",
+    },
+    {
+        "name": "next",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 0},
+        "description": "The producer's next number after this body, where it skips some.",
+    },
     {"name": "theta", "in": "query", "schema": {"type": "boolean", "default": True}},
     {"name": "predictions", "in": "query", "schema": {"type": "boolean", "default": False}},
     {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
 ]
+COLUMN_NAMES: dict[str, Any] = {
+    "name": "columns",
+    "in": "query",
+    "schema": {"type": "string", "default": "x,y"},
+    "description": "What the columns of an npy array are, as `x,y,w,seq`; x are all that is left.",
+}
+INTERVAL: dict[str, Any] = {
+    "name": "interval",
+    "in": "query",
+    "schema": {"type": "number", "enum": list(LEVELS)},
+    "description": "Adds `lower` and `upper`, between which labels are as often as this; for a"
+    " model of classes `set`, the classes it may be.",
+}
 ID: dict[str, Any] = {"type": "string", "pattern": f"^{IDS.pattern}$"}
 PREDICT: dict[str, Any] = {
     "application/json": {
@@ -88,7 +136,7 @@ PREDICT: dict[str, Any] = {
 LABEL: dict[str, Any] = {
     "type": "object",
     "required": ["id", "y"],
-    "properties": {"id": ID, "y": {"type": "number"}},
+    "properties": {"id": ID, "y": Y, "w": WEIGHT},
     "additionalProperties": False,
 }
 LABELS: dict[str, Any] = {

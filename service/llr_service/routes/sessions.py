@@ -1,26 +1,34 @@
-"""Sessions: create, list, look at, delete."""
+"""Sessions and their shadows: create, list, read, delete; add, remove and promote shadows."""
 
+import logging
 from asyncio import gather
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic_core import from_json
 
 from llr_service import serializers
-from llr_service.app_state import AppStateDep, Caller, Name
+from llr_service.app_state import AppStateDep, Caller, Name, Named
 from llr_service.http.auth import Access, Role, requires
 from llr_service.http.request import Request
 from llr_service.http.responses import Response as Replied
 from llr_service.http.routing import direct_route
-from llr_service.routes.params import IfMatch, expected_header, producer_of
+from llr_service.routes.learning import IfMatch, expected_header, producer_of
 from llr_service.routes.request_schemas import NEXT_SEQ
-from llr_service.schemas import ProducerState, SessionPage, SessionState
-from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.present import as_listed, fresh, settled
+from llr_service.schemas import ProducerState, Promote, SessionPage, SessionState
+from llr_service.sessions.config import SHADOW, SessionConfig, ShadowConfig, created_of
+from llr_service.sessions.consistency import get_flushed, get_latest, get_listed, run_with_retry
+from llr_service.sessions.ensemble import Ensemble, ensure_champion, ensure_shadow, remove_shadow
+from llr_service.sessions.session import EnsembleChange, Session
+from llr_service.sessions.times import Activity, rfc3339
+from llr_service.stores.store import SessionSummary
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
-UNKNOWN = dict.fromkeys(("eta", "loss", "regret"))
+UNKNOWN = dict.fromkeys(("eta", "loss", "regret", "last_sample_at", "activity"))
 """What the list does not tell of a session that is not in memory."""
+MAX_SCANNED = 1000
+"""How many sessions one page with a filter looks at."""
 
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
@@ -46,21 +54,35 @@ async def listed(
     limit: Annotated[int, Query(ge=1, le=1000, description="Most sessions of a page.")] = 100,
     cursor: Annotated[str, Query(max_length=128, description="`next` of the page before.")] = "",
     total: Annotated[bool, Query(description="Adds the number of all sessions.")] = False,
+    activity: Annotated[
+        Activity | None, Query(description="Only these; `idle` with those not in memory.")
+    ] = None,
 ) -> Any:
-    """Sessions in the order of their names, a page at a time."""
-    rows = await here.sessions.list(cursor, limit + 1, caller.prefix)
-    copies = await gather(*(as_listed(here.sessions, row) for row in rows[:limit]))
-    sessions = []
-    for row, loaded in zip(rows, copies, strict=False):
-        if loaded is not None:
-            sessions.append(serializers.session_state(loaded, theta=None))
-        else:
-            config = from_json(row.config)
-            named = {key: config[key] for key in ("model", "algorithm", "dim")}
-            sessions.append({"name": row.name, "t": row.t} | named | UNKNOWN)
+    """Sessions in the order of their names, a page at a time; with a filter it may be short."""
+    scanned = limit if activity is None else MAX_SCANNED
+    rows = await here.sessions.list(cursor, scanned + 1, caller.prefix)
+    copies = await gather(*(get_listed(here.sessions, row) for row in rows[:scanned]))
+    found = [
+        (row, loaded)
+        for row, loaded in zip(rows, copies, strict=False)
+        if activity in (None, loaded.activity if loaded else "idle")
+    ]
+    after = rows[scanned - 1].name if len(rows) > scanned else None
+    if len(found) > limit:
+        after = found[limit - 1][0].name
+    sessions = [_listed(row, loaded) for row, loaded in found[:limit]]
     counted = {"total": await here.sessions.count()} if total and not caller.prefix else {}
-    after = rows[limit - 1].name if len(rows) > limit else None
     return {"sessions": sessions, "next": after} | counted
+
+
+def _listed(row: SessionSummary, loaded: Session | None) -> dict[str, Any]:
+    """A session as the list shows it."""
+    if loaded is not None:
+        return serializers.session_state(loaded, theta=None)
+    config = from_json(row.config)
+    named = {key: config[key] for key in ("model", "algorithm", "dim")}
+    created = rfc3339(created_of(row.config))
+    return {"name": row.name, "t": row.t} | named | UNKNOWN | {"created_at": created}
 
 
 @direct_route(
@@ -78,7 +100,7 @@ async def state(request: Request) -> Replied:
     producer, asked = producer_of(request.scope["query_string"]), {}
     if producer is not None:
         # learning runs ahead of the store, and might be undone
-        session = await settled(request.state.sessions, session)
+        session = await get_flushed(request.state.sessions, session)
         asked["next_seq"] = session.producers.get(producer, 0)
     return await serializers.state_reply(session, **asked)
 
@@ -90,5 +112,78 @@ async def delete(name: Name, here: AppStateDep, if_match: IfMatch = None) -> Non
     where = expected_header(if_match)
     if where is not None:
         # learning runs ahead of the store, and might be undone
-        await settled(here.sessions, await fresh(here.sessions, name))
+        await get_flushed(here.sessions, await get_latest(here.sessions, name))
     await here.sessions.delete(name, where)
+
+
+log = logging.getLogger("llr_service")
+Shadow = Annotated[str, Path(pattern=f"^{SHADOW}$", description="The shadow's name.")]
+
+
+@router.put(
+    "/{name}/shadows/{shadow}",
+    status_code=201,
+    response_model=SessionState,
+    responses={200: {"model": SessionState, "description": "The shadow is there already."}},
+    operation_id="addShadow",
+)
+@requires(Role.WRITE)
+async def add(
+    session: Named,
+    shadow: Shadow,
+    config: ShadowConfig,
+    here: AppStateDep,
+    response: Response,
+    if_match: IfMatch = None,
+) -> Any:
+    """Add a shadow, from the next sample on. 201 if it is new, 200 if it is there already."""
+    max_dim = here.settings.max_dim
+
+    def change(ensemble: Ensemble) -> Ensemble | None:
+        return ensure_shadow(ensemble, shadow, session.config, config, max_dim)
+
+    done = await _change(here, session, change, if_match, shadow)
+    response.status_code = 201 if done.changed else 200
+    return serializers.session_state(done.session)
+
+
+@router.delete("/{name}/shadows/{shadow}", status_code=204, operation_id="removeShadow")
+@requires(Role.WRITE)
+async def remove(
+    session: Named, shadow: Shadow, here: AppStateDep, if_match: IfMatch = None
+) -> None:
+    """Remove a shadow and what it has learnt."""
+    await _change(here, session, lambda one: remove_shadow(one, shadow), if_match, shadow)
+
+
+@router.post("/{name}/promote", response_model=SessionState, operation_id="promoteShadow")
+@requires(Role.WRITE)
+async def promote(
+    session: Named, wanted: Promote, here: AppStateDep, if_match: IfMatch = None
+) -> Any:
+    """Make a shadow the champion, and the champion a shadow; twice is the same as once."""
+    name = wanted.name
+    done = await _change(here, session, lambda one: ensure_champion(one, name), if_match, name)
+    return serializers.session_state(done.session)
+
+
+async def _change(
+    here: AppStateDep,
+    session: Session,
+    change: Callable[[Ensemble], Ensemble | None],
+    if_match: str | None,
+    shadow: str,
+) -> EnsembleChange:
+    """Change the ensemble durably, and log what changed."""
+    expected = expected_header(if_match)
+
+    async def work(copy: Session) -> EnsembleChange:
+        return await copy.change_ensemble(change, expected)
+
+    done = await run_with_retry(here.sessions, session, work, lambda result: result.changed)
+    here.sessions.update_size(done.session)
+    if done.changed:
+        shadows = [*done.session.published.shadows] if done.session.published else []
+        details = {"session": session.name, "about": shadow, "t": done.session.t}
+        log.info("ensemble changed", extra=details | {"shadows": shadows})
+    return done

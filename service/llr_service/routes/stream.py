@@ -1,28 +1,177 @@
-"""`WS /v1/sessions/{name}/stream`: samples in, one answer a message out, in order.
+"""`WS /v1/sessions/{name}/stream`: samples in, one answer per message out, in order.
 
 Messages are learnt while earlier ones become durable, a bounded number of them; then nothing is
-read until an answer went out. What is wrong with a message is its answer. What is wrong with the
+read until an answer went out. An invalid message is answered with its error. A failure of the
 session, the service or the sender ends the stream, with a code that says why.
 """
 
 import asyncio
 import contextlib
 import logging
-from typing import NamedTuple
+import re
+from collections.abc import Mapping
+from itertools import permutations
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
 from llr_service.app_state import AppState
+from llr_service.codec import Samples
 from llr_service.http.auth import Access, Role
-from llr_service.http.budget import BodyBudget
+from llr_service.http.bodies import BodyBudget
 from llr_service.problems import Problem
-from llr_service.routes.flow_control import FlowControl
-from llr_service.routes.message import Message, SequenceTracker, begin
-from llr_service.routes.params import stream_params
-from llr_service.sessions.actor import Session
-from llr_service.sessions.course import Begun, Course
+from llr_service.routes.learning import (
+    JSON,
+    NPY,
+    LearnParams,
+    StreamParams,
+    number,
+    stream_params,
+    submit,
+)
+from llr_service.sessions.batch import PendingCommit, SequenceId
+from llr_service.sessions.consistency import InFlight, OrderedPipeline
+from llr_service.sessions.session import Session
+
+AHEAD, HEAVY = 64, 4 * 1024**2
+"""Messages of a stream that are learnt before the first of them is answered, and bytes of them and
+of the states they leave; a single one may be heavier."""
+
+
+class FlowControl:
+    """How much is under way."""
+
+    def __init__(self) -> None:
+        self._messages = self._bytes = 0
+        self._eased = asyncio.Event()
+
+    def add(self, size: int) -> None:
+        """A message of this weight was begun."""
+        self._messages += 1
+        self._bytes += size
+
+    def remove(self, size: int) -> None:
+        """It was answered."""
+        self._messages -= 1
+        self._bytes -= size
+        self._eased.set()
+
+    async def room(self) -> None:
+        """Wait until another message may be begun."""
+        while self._messages >= AHEAD or self._bytes >= HEAVY:
+            self._eased.clear()
+            await self._eased.wait()
+
+
+MEMBERS = {
+    "seq": rb'\s*"seq"\s*:\s*(?P<seq>[^\s,}"]+)\s*',
+    "next": rb'\s*"next"\s*:\s*(?P<next>[^\s,}"]+)\s*',
+    "samples": rb'\s*"samples"\s*:(?P<samples>.*)',
+}
+NUMBERED = [
+    re.compile(rb"\s*\{" + b",".join(MEMBERS[name] for name in names) + rb"\}\s*", re.DOTALL)
+    for size in (3, 2)
+    for names in permutations(MEMBERS, size)
+    if "samples" in names
+]
+"""An object of `samples` and `seq`, `next` or both. What is inside has to be JSON of its own, so
+there is but one way to read it, and it is read as if it had come alone."""
+
+
+class Message(NamedTuple):
+    """What came: a body, what it is, and the number of its first sample if it says so."""
+
+    body: bytes
+    kind: str
+    seq: str | None = None
+    next: str | None = None
+
+    @classmethod
+    def of(cls, event: Mapping[str, Any]) -> "Message":
+        """The message of an ASGI event.
+
+        >>> Message.of({"text": '{"seq": 7, "samples": [{"y": 1}]}'})
+        Message(body=b' [{"y": 1}]', kind='application/json', seq='7', next=None)
+        """
+        if event.get("text") is None:
+            return cls(event["bytes"], NPY)
+        body = event["text"].encode()
+        for form in NUMBERED if b'"samples"' in body else ():
+            if found := form.fullmatch(body):
+                members = found.groupdict()
+                numbers = (members.get(name) for name in ("seq", "next"))
+                said = (None if each is None else each.decode() for each in numbers)
+                return cls(members["samples"], JSON, *said)
+        return cls(body, JSON)
+
+
+class SequenceTracker:
+    """The numbers of a stream's samples: as a message says, else on from the one before.
+
+    Attributes:
+        next: the number after the last message that was not refused, None before the first.
+    """
+
+    def __init__(self, producer: str | None, seq: int | None) -> None:
+        self._producer, self.next = producer, seq
+
+    def sequence(self, message: Message) -> SequenceId | None:
+        """What a message says of its numbers, None if the stream has no producer."""
+        if self._producer is None and message.seq is None and message.next is None:
+            return None
+        if self._producer is None:
+            raise _wrong("open the stream with ?producer= to number its samples")
+        seq = None if message.seq is None else number(message.seq)
+        following = None if message.next is None else number(message.next, "next")
+        return SequenceId(self._producer, seq, following)
+
+    def used(self, sequence: SequenceId | None, samples: Samples) -> None:
+        """Continue after the numbers of these samples."""
+        if sequence is None:
+            return
+        if sequence.seq is None and samples.numbers is None:
+            sequence = sequence._replace(seq=self.next)
+        self.next = sequence.end(samples)
+
+
+async def begin(
+    message: Message, pipeline: OrderedPipeline, numbers: SequenceTracker, asked: StreamParams
+) -> tuple[InFlight, int]:
+    """Learn from a message ahead of the store; with how many samples it had."""
+    body, kind, *own = message
+    sequence = numbers.sequence(message)
+    params = LearnParams(
+        sequence,
+        predictions=asked.predictions,
+        admitted=True,
+        columns=asked.columns if kind == NPY else None,
+        follows=numbers.next if sequence is not None and sequence.seq is None else None,
+    )
+    sent = Samples.none()
+
+    async def learn(session: Session) -> PendingCommit:
+        nonlocal sent
+        pending, sent = await submit(session, kind, body, params)
+        return pending
+
+    try:
+        in_flight = await pipeline.submit(learn)
+    except Problem as problem:
+        for error in problem.errors:
+            if "parameter" in error:  # a message has no query: it is a member
+                error["pointer"] = "/" + error.pop("parameter")
+            elif own != [None, None]:
+                error["pointer"] = "/samples" + error.get("pointer", "")
+        raise
+    numbers.used(sequence, sent)
+    return in_flight, sent.n
+
+
+def _wrong(detail: str) -> Problem:
+    return Problem("invalid", f"seq: {detail}", [{"pointer": "/seq", "detail": detail}])
+
 
 log = logging.getLogger("llr_service")
 
@@ -83,7 +232,7 @@ class WebSocketEndpoint:
 class _InFlight(NamedTuple):
     """A message on its way to its answer."""
 
-    outcome: Begun | Problem
+    outcome: InFlight | Problem
     room: BodyBudget
     size: int
 
@@ -104,24 +253,27 @@ class _Connection:
 
     async def run(self) -> None:
         """Answer message after message until the other side leaves. Raises why it is to end."""
-        hub = self._context.sessions
-        with Course(hub, await hub.get(self._name)) as course:
-            reader = asyncio.create_task(self._read(course))
-            try:
-                while (taken := await self._ahead.get()) is not None:
-                    await self._answer(course, taken)
-                    self._window.remove(taken.size)
-                await reader
-            finally:
-                reader.cancel()
-                await asyncio.wait([reader])
-                await self._let_go(course)
+        registry = self._context.sessions
+        session = await registry.get(self._name)
+        try:
+            async with OrderedPipeline(registry, session) as pipeline:
+                reader = asyncio.create_task(self._read(pipeline))
+                try:
+                    while (taken := await self._ahead.get()) is not None:
+                        await self._answer(pipeline, taken)
+                        self._window.remove(taken.size)
+                    await reader
+                finally:
+                    reader.cancel()
+                    await asyncio.wait([reader])
+        finally:
+            self._release_rest()
 
-    async def _read(self, course: Course) -> None:
+    async def _read(self, pipeline: OrderedPipeline) -> None:
         """Learn from messages as they come. All that was begun is answered before it ends."""
         try:
             while (message := await self._next()) is not None:
-                taken = await self._begun(course, message)
+                taken = await self._begun(pipeline, message)
                 self._window.add(taken.size)
                 self._ahead.put_nowait(taken)
                 await self._window.room()
@@ -133,19 +285,18 @@ class _Connection:
         event = await self._context.cancel_on_shutdown(self._receive())
         return Message.of(event) if event["type"] == "websocket.receive" else None
 
-    async def _begun(self, course: Course, message: Message) -> _InFlight:
+    async def _begun(self, pipeline: OrderedPipeline, message: Message) -> _InFlight:
         """A message that was learnt ahead of the store, or refused."""
         with contextlib.ExitStack() as held:
             room = held.enter_context(BodyBudget(self._context))
             room.reserve(len(message.body))
-            outcome: Begun | Problem
+            outcome: InFlight | Problem
             size = len(message.body)
             try:
-                predictions = self._asked.predictions
-                outcome, sent = await begin(message, course, self._numbers, predictions)
+                outcome, sent = await begin(message, pipeline, self._numbers, self._asked)
                 learnt = outcome.pending.learnt
                 self._context.record_accepted(outcome.session, sent, learnt.accepted)
-                size += learnt.team.nbytes
+                size += learnt.ensemble.nbytes
             except Problem as problem:
                 if problem.kind.name in ENDING:
                     raise
@@ -153,17 +304,17 @@ class _Connection:
             held.pop_all()
         return _InFlight(outcome, room, size)
 
-    async def _answer(self, course: Course, taken: _InFlight) -> None:
+    async def _answer(self, pipeline: OrderedPipeline, taken: _InFlight) -> None:
         """Answer a message once it is durable, or say what is wrong with it."""
         outcome, room, _ = taken
         with room:
             if isinstance(outcome, Problem):
-                text, self._refused = _refusal(course.session, outcome), self._refused + 1
+                text, self._refused = _refusal(pipeline.session, outcome), self._refused + 1
                 status = outcome.kind.status
             else:
-                learnt = await course.finish(outcome)
+                learnt = await outcome.result()
                 text = serializers.learn_response(
-                    course.session, learnt, self._asked.theta
+                    pipeline.session, learnt, self._asked.theta
                 ).decode()
                 status, self._refused = 200, 0
         self._context.metrics.message(status)
@@ -171,13 +322,11 @@ class _Connection:
         if self._refused >= MAX_CONSECUTIVE_ERRORS:
             raise Problem("invalid", f"{MAX_CONSECUTIVE_ERRORS} messages in a row were refused")
 
-    async def _let_go(self, course: Course) -> None:
-        """Wait for what nobody is told of any more."""
+    def _release_rest(self) -> None:
+        """Give back the memory of messages that get no answer."""
         while not self._ahead.empty():
             if (left := self._ahead.get_nowait()) is not None:
-                with left.room, contextlib.suppress(Problem):
-                    if isinstance(left.outcome, Begun):
-                        await course.let_go(left.outcome)
+                left.room.release()
 
 
 def _refusal(session: Session, problem: Problem) -> str:

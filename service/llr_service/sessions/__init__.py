@@ -1,1 +1,1 @@
-"""Sessions in memory: who owns a learner, how its samples reach the store, which stay loaded."""
+"""Sessions in memory: their learners, their way to the store, and the registry of those loaded."""

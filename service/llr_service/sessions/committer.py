@@ -1,9 +1,9 @@
-"""The one thread that touches the store, and the group commit.
+"""The committer: the one thread that uses the store, and its group commit.
 
-Whatever waits when the thread is free goes to the store as one group, so that one fsync serves all
-of it. Coroutines hand over a change and get a receipt; a group's receipts are settled together. The
-loop and the thread meet twice a group, never for a single change: to wake a thread, and to have it
-ask for the interpreter, costs more than to learn from a sample.
+All changes that are queued when the thread is free go to the store as one group, so that one fsync
+serves all of them. A coroutine queues a change and gets a future; the futures of a group are done
+at the same time. The event loop and the thread synchronize twice a group, never for a single
+change: waking a thread and switching the interpreter costs more than learning from a sample.
 """
 
 import asyncio
@@ -33,57 +33,60 @@ log = logging.getLogger("llr_service")
 R = TypeVar("R")
 S = TypeVar("S", bound=Store)
 
-MOST = 1024
+MAX_GROUP = 1024
 """Changes in a group."""
 
 
-class Receipt(Generic[R]):
-    """For work on its way to the store. Any number may wait for it, and none can call it off."""
+class CommitFuture(Generic[R]):
+    """The outcome of work for the store. Several may wait for it; none of them can cancel it."""
 
-    __slots__ = ("_outcome", "_settled", "_then", "_waiting")
+    __slots__ = ("_callbacks", "_done", "_outcome", "_waiting")
 
     _outcome: R | Exception
 
     def __init__(self) -> None:
-        self._settled = False
-        self._then: list[Callable[[Any], None]] = []
+        self._done = False
+        self._callbacks: list[Callable[[Any], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
 
     async def outcome(self) -> R | Exception:
-        """What the store said or raised, as soon as it has."""
-        if not self._settled:
-            told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(told)
-            await told
+        """Wait for the store; returns its result, or the exception that it raised."""
+        if not self._done:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
         return self._outcome
 
     async def wait(self) -> R:
-        """What the store said, as soon as it has. Raises what the store raised."""
+        """Wait for the store; returns its result, or raises its exception."""
         outcome = await self.outcome()
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def then(self, follow: Callable[[Any], None]) -> None:
-        """What to do when the store has spoken, in this order, before those who wait go on."""
-        self._then.append(follow)
+    def add_callback(self, callback: Callable[[Any], None]) -> None:
+        """Call with the outcome: in this order, before the coroutines that wait; now if done."""
+        if self._done:
+            callback(self._outcome)
+        else:
+            self._callbacks.append(callback)
 
-    def settle(self, outcome: R | Exception) -> None:
-        """Tell all who wait. To be called in the loop."""
-        self._outcome, self._settled = outcome, True
-        then, self._then = self._then, []  # what follows may hold this: let go of each other
-        for follow in then:
+    def set_result(self, outcome: R | Exception) -> None:
+        """Set the outcome and wake the coroutines that wait. Call it in the event loop."""
+        self._outcome, self._done = outcome, True
+        callbacks, self._callbacks = self._callbacks, []  # they may refer to this: break the cycle
+        for callback in callbacks:
             try:
-                follow(outcome)
-            except Exception:  # it shall not be the trouble of others in its group
-                log.exception("what follows a commit failed")
-        for told in self._waiting:
-            if not told.done():
-                told.set_result(None)
+                callback(outcome)
+            except Exception:  # it must not affect the others of its group
+                log.exception("a callback of a commit failed")
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
 
 
-Item = tuple[Any, Receipt[Any]]
-Settled = tuple[Receipt[Any], Any]
+Item = tuple[Any, CommitFuture[Any]]
+Outcome = tuple[CommitFuture[Any], Any]
 
 
 class Committer:
@@ -91,7 +94,7 @@ class Committer:
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self._store = store
-        self._tidied = store if isinstance(store, Maintainable) else None
+        self._maintainable = store if isinstance(store, Maintainable) else None
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
         self._waiting: list[Item] = []
@@ -100,93 +103,96 @@ class Committer:
         self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
         self._thread.start()
 
-    def commit(self, change: Change) -> Receipt[Written | Conflict]:
-        """Queue a change; the receipt is settled when it is durable, or with a StoreError."""
-        return self._hand_over(change)
+    def commit(self, change: Change) -> CommitFuture[Written | Conflict]:
+        """Queue a change; the future is done when the change is durable or has failed."""
+        return self._enqueue(change)
 
-    def call(self, question: Callable[[Store], R]) -> Receipt[R]:
-        """Ask the store something, after all changes queued so far."""
-        return self._hand_over(question)
+    def call(self, query: Callable[[Store], R]) -> CommitFuture[R]:
+        """Queue a query; it runs after all changes queued so far."""
+        return self._enqueue(query)
 
     async def close(self) -> None:
-        """Finish what is queued, then let go of the store."""
+        """Finish what is queued, then close the store."""
         await self.call(lambda store: store.close()).wait()
         self._batches.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def _hand_over(self, work: Any) -> Receipt[Any]:
-        """Queue for the next batch. It starts after all that is ready to run in this loop."""
-        receipt: Receipt[Any] = Receipt()
-        self._waiting.append((work, receipt))
+    def _enqueue(self, work: Any) -> CommitFuture[Any]:
+        """Queue work for the next batch, which starts after the callbacks that are ready now."""
+        future: CommitFuture[Any] = CommitFuture()
+        self._waiting.append((work, future))
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._start)
-        return receipt
+        return future
 
     def _start(self) -> None:
-        """Give the thread what waits, if anything does."""
-        batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+        """Hand the queued work to the thread, if there is any."""
+        batch, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
         self._busy = bool(batch)
         if batch:
             self._batches.put(batch)
 
-    def _finish(self, done: list[Settled]) -> None:
-        """In the loop: the disk goes on with the next batch while this one is answered."""
+    def _finish(self, done: list[Outcome]) -> None:
+        """In the event loop: start the next batch, then announce the outcomes of this one."""
         self._start()
-        for receipt, outcome in done:
-            receipt.settle(outcome)
+        for future, outcome in done:
+            future.set_result(outcome)
 
     def _run(self) -> None:
-        """The thread: a batch at a time, changes in groups and questions between them."""
-        self._tidy()
+        """In the thread: serve batch after batch, changes in groups and queries between them."""
+        self._run_maintenance()
         while (batch := self._batches.get()) is not None:
             self._loop.call_soon_threadsafe(self._finish, self._serve(batch))
-            self._tidy()
+            self._run_maintenance()
 
-    def _tidy(self) -> None:
-        """Let the store do what it put off, until somebody wants something."""
-        tidied = self._tidied
-        while tidied is not None and self._batches.empty():
-            if outcome_of(lambda _: tidied.run_maintenance(), tidied, self._metrics) is not True:
+    def _run_maintenance(self) -> None:
+        """Let the store do deferred work until the next batch arrives."""
+        maintainable = self._maintainable
+        while maintainable is not None and self._batches.empty():
+            if (
+                call_store(lambda _: maintainable.run_maintenance(), maintainable, self._metrics)
+                is not True
+            ):
                 return
 
-    def _serve(self, batch: list[Item]) -> list[Settled]:
-        done: list[Settled] = []
+    def _serve(self, batch: list[Item]) -> list[Outcome]:
+        done: list[Outcome] = []
         group: list[Item] = []
-        for work, receipt in batch:
+        for work, future in batch:
             if not callable(work):
-                group.append((work, receipt))
+                group.append((work, future))
                 continue
             done += self._write(group)
             group = []
-            done.append((receipt, outcome_of(work, self._store, self._metrics)))
+            done.append((future, call_store(work, self._store, self._metrics)))
         return done + self._write(group)
 
-    def _write(self, group: list[Item]) -> list[Settled]:
+    def _write(self, group: list[Item]) -> list[Outcome]:
         if not group:
             return []
         started, changes = time.perf_counter(), [change for change, _ in group]
-        outcome = outcome_of(lambda store: store.write(changes), self._store, self._metrics)
+        outcome = call_store(lambda store: store.write(changes), self._store, self._metrics)
         if isinstance(outcome, StoreError):
-            return [(receipt, outcome) for _, receipt in group]
+            return [(future, outcome) for _, future in group]
         self._metrics.committed(len(group), time.perf_counter() - started)
-        self._metrics.refused(sum(map(_overtaken, group, outcome)))
-        return [(receipt, result) for (_, receipt), result in zip(group, outcome, strict=True)]
+        self._metrics.refused(sum(map(_is_conflict, group, outcome)))
+        return [(future, result) for (_, future), result in zip(group, outcome, strict=True)]
 
 
-def _overtaken(item: Item, result: Written | Conflict) -> bool:
-    """Whether a change was refused because others changed its session first."""
+def _is_conflict(item: Item, result: Written | Conflict) -> bool:
+    """Whether a change was refused because another one of its session came first."""
     return isinstance(result, Conflict) and isinstance(
         item[0], AppendSamples | WriteSnapshot | UpdatePending
     )
 
 
-def outcome_of(question: Callable[[S], R], store: S, metrics: Metrics) -> R | StoreError:
-    """What a store says, or its failure, which is counted unless one session is to blame."""
+def call_store(query: Callable[[S], R], store: S, metrics: Metrics) -> R | StoreError:
+    """Call a store; returns its result or its error, which is counted unless it is `Damaged`."""
     try:
-        return question(store)
+        return query(store)
     except Damaged as damage:
         return damage
-    except Exception as failure:  # a bug must not end the only writer, nor leave anybody waiting
+    except Exception as failure:  # a bug must neither end the only writer nor block the futures
         metrics.store_failed()
         return failure if isinstance(failure, StoreError) else StoreError(repr(failure))

@@ -1,36 +1,47 @@
-"""A session's config: what the body of its PUT says, and the learner that comes of it."""
+"""The config of a session: the body of its PUT, the learners it describes, its stored form."""
 
 import re
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+from pydantic_core import from_json, to_json
 
 import llr
-from llr.checks import check_labels
+from llr.classes import Classes
+from llr.validation import check_labels
 from llr_service.codec.samples import NAMED
 from llr_service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
-LONGEST = 10 * 365 * 86_400
-"""Seconds for which x may be kept, at most."""
+MAX_LABEL_SECONDS = 10 * 365 * 86_400
+"""The longest time for which an example may wait for its label, in seconds."""
 
 ROWS_AT_MOST = 64
-"""What an algorithm may keep besides its vectors, in numbers for each that theta may have."""
+"""The numbers an algorithm may keep besides its vectors, for each number that theta may have."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
-"""What a session may be called."""
+"""The pattern of a session's name."""
 NAME_PATTERN = re.compile(NAME)
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 SHADOW = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""What a shadow may be called."""
+"""The pattern of a shadow's name."""
 Theta = Number | list[Number] | list[list[Number]] | dict[str, Number | list[Number]]
 """Where theta may start: a number for all, one a coordinate, a list a class, or by name."""
 ShadowName = Annotated[StrictStr, Field(pattern=f"^{SHADOW}$")]
 SHADOWS = 8
-"""How many shadows a session may have."""
+"""The largest number of shadows a session may have."""
 
 Options = dict[str, bool | Number | StrictStr]
 
@@ -61,10 +72,11 @@ class SessionConfig(BaseModel):
 
     model: StrictStr = Field(description="Which loss; `GET /v1/catalog` lists them.")
     dim: StrictInt | None = Field(
-        default=None, description="Number of features; the first sample tells if left out."
+        default=None, description="Number of features; the first sample decides if left out."
     )
     named: StrictBool | None = Field(
-        default=None, description="Whether features have names; the first sample tells if left out."
+        default=None,
+        description="Whether features have names; if left out, the first sample decides.",
     )
     max_features: StrictInt | None = Field(
         default=None, ge=1, description="Names kept apart; those after them share places by hash."
@@ -86,39 +98,62 @@ class SessionConfig(BaseModel):
     options: Options = Field(
         default_factory=dict, description="Settings of the model and the algorithm, by name."
     )
+    classes: list[StrictStr] | None = Field(
+        default=None,
+        description="The names of the classes, in the order of their indexes; labels and "
+        "predictions are names then. For bernoulli and logistic two: that of 0 and that of 1.",
+    )
     shadows: Annotated[dict[ShadowName, ShadowConfig], Field(max_length=SHADOWS)] = Field(
         default_factory=dict,
         description="Other algorithms that learn the same samples, to compare with; by name.",
     )
     drift: StrictBool = Field(
-        default=True, description="Look out for a loss that rises, and tell when it does."
+        default=True, description="Test whether the loss rises, and report when it does."
     )
 
     label_seconds: Number | None = Field(
         default=None,
         gt=0,
-        le=LONGEST,
+        le=MAX_LABEL_SECONDS,
         description="For how long x is kept for a late label; the service's own if left out.",
     )
-    expired_label: Number | None = Field(
+    expired_label: Number | StrictStr | None = Field(
         default=None,
         description="The label of an x for which none came in time; forgotten if left out.",
     )
 
     retain: StrictBool = Field(
         default=False,
-        description="Keep all samples, so that a fork can learn them anew in another way.",
+        description="Keep all samples, so that a fork can learn them in another way.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_classes(cls, given: Any) -> Any:
+        """As many classes as names, where the model asks how many there are."""
+        names = given.get("classes") if isinstance(given, dict) else None
+        options = given.get("options", {}) if isinstance(names, list) else None
+        if not isinstance(names, list) or not isinstance(options, dict) or "classes" in options:
+            return given
+        model = llr.MODELS.get(str(given.get("model")))
+        if model is None or not model.classes:
+            return given
+        return given | {"options": options | {"classes": len(names)}}
+
+    @property
+    def named_classes(self) -> Classes | None:
+        """The classes by name, None where they have none."""
+        return None if self.classes is None else Classes(self.classes)
 
     @property
     def features(self) -> bool:
-        """Whether samples have an x; of a model that there is not nobody knows."""
+        """Whether samples have an x; true for an unknown model."""
         model = llr.MODELS.get(self.model)
         return model is None or model.features
 
     @property
     def takes_names(self) -> bool | None:
-        """Whether features have names; None where the first sample tells."""
+        """Whether features have names; None where the first sample decides."""
         if self.named is not None:
             return self.named
         if self.max_features or self.hash_bits or isinstance(self.theta0, dict):
@@ -126,12 +161,12 @@ class SessionConfig(BaseModel):
         return None if self.dim is None and self.features else False
 
     def learns_like(self, other: "SessionConfig") -> bool:
-        """Whether they differ in nothing but late labels, drift, and whether samples are kept."""
+        """Whether they differ only in delayed labels, the drift test and retention."""
         beside = {"label_seconds", "expired_label", "retain", "drift"}
         return self.model_dump(exclude=beside) == other.model_dump(exclude=beside)
 
     def of_learner(self, dim: int | None) -> llr.Config:
-        """The learner's config once dim is known, or None to check all the rest."""
+        """The config of the champion for a dim; with None, everything but dim is checked."""
         if dim == NAMED or (dim is None and self.takes_names):
             return self._of_named()
         known = dim or self.dim
@@ -180,7 +215,7 @@ class SessionConfig(BaseModel):
         return {name: value for name, value in self.options.items() if name in names}
 
     def check(self, max_dim: int, dim: int | None = None) -> None:
-        """Refuse what no team can be made of, by pointer."""
+        """Raise a problem, with pointers, if no ensemble can be made of this config."""
         self._check_alone(max_dim, dim)
         for name, shadow in self.shadows.items():
             self.check_shadow(shadow, max_dim, dim, pointer("shadows", name))
@@ -188,7 +223,7 @@ class SessionConfig(BaseModel):
     def check_shadow(
         self, shadow: ShadowConfig, max_dim: int, dim: int | None = None, at: str = ""
     ) -> None:
-        """Refuse what no shadow of this session can be made of, by a pointer from `at` on."""
+        """Raise a problem if no such shadow can be made; its pointers start with `at`."""
         for option in shadow.options:
             if option in {one.name for one in llr.MODELS[self.model].parameters}:
                 detail = f"{option} is the model's: the shadow has the session's"
@@ -202,9 +237,11 @@ class SessionConfig(BaseModel):
             raise
 
     def _check_alone(self, max_dim: int, dim: int | None) -> None:
-        """Refuse what no champion can be made of."""
+        """Raise a problem if no champion can be made of this config."""
         try:
             config = self.of_learner(dim)
+            if self.classes is not None:
+                replace(config, classes=self.classes)
             if isinstance(config, llr.NamedConfig):
                 _check_names(config, max_dim)
             else:
@@ -230,11 +267,23 @@ class SessionConfig(BaseModel):
             reason = f"{config.algorithm} would keep {kept} numbers, {ROWS_AT_MOST * most} at most"
             raise llr.ConfigError("options", reason)
 
+    @property
+    def expired_y(self) -> float | None:
+        """The label of what expired as a number. Raises `SampleError` if it is no class."""
+        label, classes = self.expired_label, self.named_classes
+        if isinstance(label, str):
+            if classes is None:
+                raise llr.DomainError("must be a number", field="expired_label")
+            return float(classes.indexes(label))
+        if label is not None and classes is not None:
+            raise llr.DomainError("must be the name of a class", field="expired_label")
+        return label
+
     def _check_expired_label(self, config: llr.Config) -> None:
         if self.expired_label is None:
             return
         try:
-            check_labels(config, np.array([self.expired_label], np.float64))
+            check_labels(config, np.array([self.expired_y], np.float64))
         except llr.SampleError as wrong:
             place = [{"pointer": "/expired_label", "detail": wrong.reason}]
             raise Problem("invalid", f"expired_label: {wrong.reason}", place) from None
@@ -253,3 +302,54 @@ def _whole_if_whole(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+CREATED_MEMBER = "created"
+"""The member of a stored config that has the time of creation."""
+REPLAY_MEMBER = "relearn"
+"""The member of a stored config that names the replay source."""
+
+
+class ReplaySource(NamedTuple):
+    """The samples that a what-if learns.
+
+    Attributes:
+        name: the name of their session when it was forked.
+        session: its number in the store.
+        samples: how many of its samples, from the first one on.
+    """
+
+    name: str
+    session: int
+    samples: int
+
+
+def created_of(text: bytes) -> int:
+    """When a session with this stored config was created, in milliseconds; 0 if not known."""
+    created = from_json(text).get(CREATED_MEMBER, 0)
+    return created if type(created) is int and 0 < created < 2**47 else 0
+
+
+def to_stored(config: SessionConfig, source: ReplaySource | None = None, created: int = 0) -> bytes:
+    """The stored form of a config, with the replay source of a what-if and the time of creation."""
+    members = config.model_dump(mode="json")
+    if source is not None:
+        members[REPLAY_MEMBER] = list(source)
+    if created:
+        members[CREATED_MEMBER] = created
+    return to_json(members)
+
+
+def from_stored(text: bytes) -> tuple[SessionConfig, ReplaySource | None]:
+    """Read a stored config, and the replay source if the session is a what-if.
+
+    >>> config = SessionConfig(model="linear")
+    >>> from_stored(to_stored(config, ReplaySource("a", 1, 9)))[1]
+    ReplaySource(name='a', session=1, samples=9)
+    >>> from_stored(to_stored(config)) == (config, None)
+    True
+    """
+    members = from_json(text)
+    source = members.pop(REPLAY_MEMBER, None)
+    members.pop(CREATED_MEMBER, None)
+    return SessionConfig.model_validate(members), source and ReplaySource(*source)

@@ -1,10 +1,10 @@
-"""A fork: what a copy of a session is made of.
+"""Forks: the config and the state of a copy of a session.
 
-Without changes to how it learns the copy is the session bit for bit. With them it is a new learner
-that starts at the session's θ: t, loss, regret and history begin anew, and η at `eta0`. Either way
-it has learnt what the session has, so it knows the producers' numbers.
+A fork without changes to how it learns is the session bit for bit. With such changes it is a new
+learner that starts at the session's θ: t, loss, regret and history start from 0, and η at `eta0`.
+Either way it has learnt what the session has, so it has the producers' sequence numbers.
 
-A what-if learns the session's samples anew instead, from t = 0, and has learnt the same in the end.
+A what-if starts at t = 0 instead and replays the session's samples; it ends at the session's t.
 """
 
 from collections.abc import Mapping
@@ -13,74 +13,55 @@ from typing import Any
 from llr import ALGORITHMS, MODELS, NamedConfig
 from llr_service.codec.samples import NAMED
 from llr_service.problems import Problem
-from llr_service.sessions.actor import Session
-from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.learners import theta_of
-from llr_service.sessions.origin import Origin
-from llr_service.sessions.roster import config_now
-from llr_service.sessions.team import Team
-from llr_service.sessions.waiting import durable
+from llr_service.sessions.config import ReplaySource, SessionConfig
+from llr_service.sessions.ensemble import Ensemble, current_config, theta_of
+from llr_service.sessions.session import Session
 
-Copy = tuple[SessionConfig, Team | None, Origin | None]
-"""The config of a copy; its team if it goes on from where the session is; what it re-learns."""
+Copy = tuple[SessionConfig, Ensemble | None, ReplaySource | None]
+"""The config of a copy; its ensemble if it continues from the session's; the samples it replays."""
 
 
 def fork_of(session: Session, changes: Mapping[str, Any], relearn: bool = False) -> Copy:
-    """What a copy is made of.
+    """Compute the config and the state of a copy.
 
-    The session has to be settled. `changes` are members of a config, of the right types.
+    The session has to be flushed. `changes` are members of a config, of the right types.
     """
     if relearn:
         return _what_if(session, changes)
-    team = session.published
-    config, known = config_now(session.config, team), team and team.dim
+    ensemble = session.published
+    config, known = current_config(session.config, ensemble), ensemble and ensemble.dim
     given = {name: value for name, value in changes.items() if (name, value) != ("dim", known)}
     changed = config.model_copy(update=given)
     if changed.learns_like(config):
-        return changed, team and team.copy().watched(changed.drift), None
+        return changed, ensemble and ensemble.copy().with_drift(changed.drift), None
     if "options" not in given:
-        changed = changed.model_copy(update={"options": _fitting(changed)})
-    if team is not None and team.t:
-        changed = changed.model_copy(update=_carried(team, changed) | given)
+        changed = changed.model_copy(update={"options": _valid_options(changed)})
+    if ensemble is not None and ensemble.t:
+        changed = changed.model_copy(update=_start_at_theta(ensemble, changed) | given)
     return changed, None, None
 
 
-async def secured(session: Session) -> bool:
-    """Write a snapshot unless there is none to write; returns whether it did, once it is durable.
-
-    What the log keeps as of a snapshot stays, even if the service may keep less after a restart.
-    """
-    with session.turns.attended():
-        async with session.turns.line():
-            session.check()
-            if session.ahead is None or not session.journal.tail:
-                return False
-            commit = session.renew(session.ahead)
-        await durable(commit)
-    return True
-
-
-def _carried(team: Team, changed: SessionConfig) -> dict[str, Any]:
-    """What a restarted copy begins with."""
-    carried, config = {"theta0": theta_of(team.champion)}, team.champion.config
+def _start_at_theta(ensemble: Ensemble, changed: SessionConfig) -> dict[str, Any]:
+    """The part of a config that makes a copy start at the session's θ."""
+    start, config = {"theta0": theta_of(ensemble.champion)}, ensemble.champion.config
     if isinstance(config, NamedConfig):
         limits = {"max_features": config.max_features, "hash_bits": config.hash_bits}
-        return carried | {"named": True} | limits
+        return start | {"named": True} | limits
     has_features = changed.model not in MODELS or changed.features
-    return carried | ({"dim": team.dim} if has_features else {})
+    return start | ({"dim": ensemble.dim} if has_features else {})
 
 
 def _what_if(session: Session, changes: Mapping[str, Any]) -> Copy:
-    kept, t = session.journal.retention.kept, session.t
+    kept, t = session.log.retention.kept, session.t
     if kept.samples < t or not session.config.retain:
-        raise Problem("not-retained", _why_not(session, kept.samples))
-    changed = config_now(session.config, session.published).model_copy(update=dict(changes))
+        raise Problem("not-retained", _not_retained(session, kept.samples))
+    changed = current_config(session.config, session.published).model_copy(update=dict(changes))
     if "options" not in changes:
-        changed = changed.model_copy(update={"options": _fitting(changed)})
+        changed = changed.model_copy(update={"options": _valid_options(changed)})
     if session.published is not None:
         _check_dim(changed, session.published.dim)
         changed.check(session.settings.max_dim, session.published.dim)
-    return changed, None, Origin(session.name, session.id, t)
+    return changed, None, ReplaySource(session.name, session.id, t)
 
 
 def _check_dim(config: SessionConfig, dim: int | None) -> None:
@@ -89,7 +70,7 @@ def _check_dim(config: SessionConfig, dim: int | None) -> None:
         raise Problem("invalid", f"dim: {detail}", [{"pointer": "/dim", "detail": detail}])
 
 
-def _why_not(session: Session, samples: int) -> str:
+def _not_retained(session: Session, samples: int) -> str:
     needs = 'a what-if needs a session created with "retain": true'
     if not session.config.retain:
         return needs
@@ -99,8 +80,8 @@ def _why_not(session: Session, samples: int) -> str:
     )
 
 
-def _fitting(config: SessionConfig) -> dict[str, Any]:
-    """The options that the model and the algorithm still have."""
+def _valid_options(config: SessionConfig) -> dict[str, Any]:
+    """The options that the model and the algorithm of a changed config have."""
     model, algorithm = MODELS.get(config.model), ALGORITHMS.get(config.algorithm)
     if model is None or algorithm is None:
         return dict(config.options)

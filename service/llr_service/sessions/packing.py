@@ -1,8 +1,9 @@
-"""A team as bytes and as plain JSON values, exact to the last bit.
+"""The stored form of an ensemble, as bytes and as JSON values; both are exact to the last bit.
 
-A champion alone is packed as a learner is. A team is `LLRT`, the length of a JSON header, the
-header, then the packed learners, the champion's first. As plain values the champion is `state`, and
-`team` is what else there is, if there is anything.
+A champion alone without times is packed as its learner is. An ensemble is the bytes `LLRT`, the
+length of a JSON header, the header, the packed learners, the champion first, then the packed times.
+As JSON values the champion is `state`, `times` has the wall-clock times, and `team` has everything
+else; it is null for a champion alone.
 """
 
 import struct
@@ -11,145 +12,169 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import from_json, to_json
 
-from llr import Drift, StateError
-from llr_service.sessions import learners as kinds
+from llr import Drift, Learner, NamedLearner, StateError
+from llr.named.serialization import MAGIC as NAMED_MAGIC
 from llr_service.sessions.config import SHADOWS, ShadowName
-from llr_service.sessions.shadow import Mark, Shadow
-from llr_service.sessions.team import Team
+from llr_service.sessions.ensemble import AnyLearner, Baseline, Ensemble, Shadow, dim_of
+from llr_service.sessions.times import Times
 
 MAGIC = b"LLRT"
 LENGTH = struct.Struct("<I")
-Time = Annotated[int, Field(ge=0, lt=2**53)]
+SampleCount = Annotated[int, Field(ge=0, lt=2**53)]
 
 
-class _Place(BaseModel):
-    """What belongs to a shadow, besides its learner."""
+class _ShadowFields(BaseModel):
+    """The fields of a shadow besides its learner."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
-    start: Time
-    since: Time
+    start: SampleCount
+    since: SampleCount
     champion: float
     own: float
-    diverged: Time | None
+    diverged: SampleCount | None
 
 
-class _Beside(BaseModel):
-    """What belongs to a team, besides its learners."""
+class _EnsembleFields(BaseModel):
+    """The fields of an ensemble besides its learners."""
 
     model_config = ConfigDict(strict=True)
 
     version: Literal[1] = 1
-    start: Time
+    start: SampleCount
     name: ShadowName | None
     former: ShadowName | None
     drift: list[float] | None
-    changes: Time = 0
-    shadows: Annotated[dict[ShadowName, _Place], Field(max_length=SHADOWS)]
+    changes: SampleCount = 0
+    shadows: Annotated[dict[ShadowName, _ShadowFields], Field(max_length=SHADOWS)]
 
 
 _SIZES = TypeAdapter(tuple[int, ...])
 
 
-def pack(team: Team) -> bytes:
-    """A team as bytes."""
-    first = team.champion.pack()
-    if _alone(team):
+def pack(ensemble: Ensemble) -> bytes:
+    """Pack an ensemble into bytes."""
+    first = ensemble.champion.pack()
+    if _is_champion_alone(ensemble) and ensemble.times.last is None:
         return first
-    learners = [first, *(shadow.learner.pack() for shadow in team.shadows.values())]
-    header = to_json({"team": _beside(team).model_dump(), "sizes": [*map(len, learners)]})
-    return b"".join([MAGIC, LENGTH.pack(len(header)), header, *learners])
+    learners = [first, *(shadow.learner.pack() for shadow in ensemble.shadows.values())]
+    fields, sizes = _fields(ensemble).model_dump(), [*map(len, learners)]
+    header = to_json({"team": fields, "sizes": sizes})
+    return b"".join([MAGIC, LENGTH.pack(len(header)), header, *learners, ensemble.times.pack()])
 
 
-def unpack(data: bytes, drift: bool) -> Team:
-    """The team that was packed. Raises `StateError`.
+def unpack(data: bytes, drift: bool) -> Ensemble:
+    """Unpack an ensemble. Raises `StateError`.
 
-    `drift` says whether to look out for it if there is nothing about that.
+    `drift` turns the drift test on where the bytes hold a champion alone.
     """
     if not data.startswith(MAGIC):
-        return Team(kinds.unpack(data)).watched(drift)
+        return Ensemble(_unpack_learner(data)).with_drift(drift)
     try:
         at = len(MAGIC) + LENGTH.size
         end = at + LENGTH.unpack_from(data, len(MAGIC))[0]
         header = from_json(data[at:end])
         learners = []
         for size in _SIZES.validate_python(header["sizes"]):
-            learners.append(kinds.unpack(data[end : end + size]))
+            learners.append(_unpack_learner(data[end : end + size]))
             end += size
-        return _team(header["team"], learners)
-    except (LookupError, TypeError, ValueError, struct.error) as wrong:
-        raise StateError(f"not a packed team: {wrong!r:.200}") from None
+        ensemble = _ensemble(header["team"], learners)
+        return _with_times(ensemble, Times.unpack(data[end:]))
+    except (LookupError, TypeError, ValueError, struct.error) as error:
+        raise StateError(f"not a packed ensemble: {error!r:.200}") from None
 
 
-def to_plain(team: Team) -> dict[str, Any]:
-    """A team as JSON values: `state` and `team`."""
-    state = team.champion.to_plain()
-    if _alone(team):
-        return {"state": state, "team": None}
-    states = [shadow.learner.to_plain() for shadow in team.shadows.values()]
-    return {"state": state, "team": _beside(team).model_dump() | {"states": states}}
+def to_plain(ensemble: Ensemble) -> dict[str, Any]:
+    """Convert an ensemble to JSON values: `state`, `team` and `times`."""
+    state, times = ensemble.champion.to_plain(), ensemble.times.to_plain()
+    if _is_champion_alone(ensemble):
+        return {"state": state, "team": None, "times": times}
+    states = [shadow.learner.to_plain() for shadow in ensemble.shadows.values()]
+    team = _fields(ensemble).model_dump() | {"states": states}
+    return {"state": state, "team": team, "times": times}
 
 
-def from_plain(state: Any, beside: Any, drift: bool) -> Team:
-    """The team of what `to_plain` wrote. Raises `StateError` on anything else."""
-    champion = kinds.from_plain(state)
-    if beside is None:
-        return Team(champion).watched(drift)
+def from_plain(state: Any, fields: Any, times: Any, drift: bool) -> Ensemble:
+    """Convert the values of `to_plain` to an ensemble. Raises `StateError` for anything else."""
+    champion = _learner_from_plain(state)
     try:
-        return _team(beside, [champion, *map(kinds.from_plain, beside["states"])])
-    except (LookupError, TypeError, ValueError) as wrong:
-        raise StateError(f"not a team: {wrong!r:.200}") from None
+        if fields is None:
+            ensemble = Ensemble(champion).with_drift(drift)
+        else:
+            states = map(_learner_from_plain, fields["states"])
+            ensemble = _ensemble(fields, [champion, *states])
+        return _with_times(ensemble, Times.from_plain(times))
+    except (LookupError, TypeError, ValueError) as error:
+        raise StateError(f"not an ensemble: {error!r:.200}") from None
 
 
-def _alone(team: Team) -> bool:
-    changed = team.start or team.name or team.former or team.version
-    return not (team.shadows or team.drift or changed)
+def _unpack_learner(data: bytes) -> AnyLearner:
+    """Unpack a learner with numbers or with names. Raises `StateError`."""
+    return NamedLearner.unpack(data) if data.startswith(NAMED_MAGIC) else Learner.unpack(data)
 
 
-def _beside(team: Team) -> _Beside:
-    return _Beside(
-        start=team.start,
-        name=team.name,
-        former=team.former,
-        drift=team.drift.to_plain() if team.drift else None,
-        changes=team.version,
+def _learner_from_plain(plain: Any) -> AnyLearner:
+    """Convert JSON values to a learner. Raises `StateError`."""
+    named = isinstance(plain, dict) and "names" in plain
+    return NamedLearner.from_plain(plain) if named else Learner.from_plain(plain)
+
+
+def _is_champion_alone(ensemble: Ensemble) -> bool:
+    changed = ensemble.start or ensemble.name or ensemble.previous_champion or ensemble.version
+    return not (ensemble.shadows or ensemble.drift or changed)
+
+
+def _fields(ensemble: Ensemble) -> _EnsembleFields:
+    return _EnsembleFields(
+        start=ensemble.start,
+        name=ensemble.name,
+        former=ensemble.previous_champion,
+        drift=ensemble.drift.to_plain() if ensemble.drift else None,
+        changes=ensemble.version,
         shadows={
-            name: _Place(
+            name: _ShadowFields(
                 start=one.start,
-                since=one.mark.since,
-                champion=one.mark.champion,
-                own=one.mark.own,
+                since=one.baseline.since,
+                champion=one.baseline.champion,
+                own=one.baseline.own,
                 diverged=one.diverged,
             )
-            for name, one in team.shadows.items()
+            for name, one in ensemble.shadows.items()
         },
     )
 
 
-def _team(members: Any, learners: list[kinds.AnyLearner]) -> Team:
-    beside = _Beside.model_validate(members)
+def _ensemble(members: Any, learners: list[AnyLearner]) -> Ensemble:
+    fields = _EnsembleFields.model_validate(members)
     champion, *others = learners
     shadows = {
-        name: Shadow(learner, at.start, Mark(at.since, at.champion, at.own), at.diverged)
-        for (name, at), learner in zip(beside.shadows.items(), others, strict=True)
+        name: Shadow(learner, at.start, Baseline(at.since, at.champion, at.own), at.diverged)
+        for (name, at), learner in zip(fields.shadows.items(), others, strict=True)
     }
-    drift = None if beside.drift is None else Drift.from_plain(beside.drift)
-    own = (beside.name, beside.former, beside.changes)
-    team = Team(champion, beside.start, shadows, drift, *own)
-    _check(team)
-    return team
+    drift = None if fields.drift is None else Drift.from_plain(fields.drift)
+    own = (fields.name, fields.former, fields.changes)
+    ensemble = Ensemble(champion, fields.start, shadows, drift, *own)
+    _check(ensemble)
+    return ensemble
 
 
-def _check(team: Team) -> None:
-    """Names are of one each, and everybody is at the same t, or stopped before it."""
-    if team.name in team.shadows:
-        raise StateError(f"{team.name} is the champion and a shadow")
-    for name, one in team.shadows.items():
-        at = team.t if one.diverged is None else one.diverged
-        if one.start + one.learner.t != at or max(at, one.mark.since) > team.t:
+def _with_times(ensemble: Ensemble, times: Times) -> Ensemble:
+    ensemble.times = times
+    if times.t > ensemble.t:
+        raise StateError("times: a sample that was not learnt")
+    return ensemble
+
+
+def _check(ensemble: Ensemble) -> None:
+    """Raise `StateError` unless names are unique and all learners are at the session's t."""
+    if ensemble.name in ensemble.shadows:
+        raise StateError(f"{ensemble.name} is the champion and a shadow")
+    for name, one in ensemble.shadows.items():
+        at = ensemble.t if one.diverged is None else one.diverged
+        if one.start + one.learner.t != at or max(at, one.baseline.since) > ensemble.t:
             raise StateError(f"shadow {name} is not at the t of its session")
-        model, dim = one.learner.config.model, kinds.dim_of(one.learner)
-        if (model, dim) != (team.champion.config.model, team.dim):
+        model, dim = one.learner.config.model, dim_of(one.learner)
+        if (model, dim) != (ensemble.champion.config.model, ensemble.dim):
             raise StateError(f"shadow {name} has another model")
-    if team.drift is not None and team.drift.t != team.t:
+    if ensemble.drift is not None and ensemble.drift.t != ensemble.t:
         raise StateError("drift is not at the t of its session")

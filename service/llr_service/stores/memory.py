@@ -160,9 +160,11 @@ class Memory:
         return Written(change.session)
 
     def _delete(self, change: DeleteSession) -> Written | Conflict:
-        kept = self._sessions.pop(change.session, None)
-        if kept is None:
-            return Conflict(no_session(change.session))
+        kept = self._sessions.get(change.session)
+        conflict = find_conflict(change, None if kept is None else Position(kept.t, kept.version))
+        if conflict is not None or kept is None:
+            return conflict or Conflict(no_session(change.session))
+        del self._sessions[change.session]
         del self._ids[kept.name]
         self._names.remove(kept.name)
         return Written(change.session)

@@ -201,9 +201,13 @@ class UpdatePending:
 
 @dataclass(frozen=True)
 class DeleteSession:
-    """Delete a session and all its rows. A conflict if there is none."""
+    """Delete a session and all its rows. A conflict if there is none.
+
+    With a `version` it is a conflict, too, if the session's version is another one.
+    """
 
     session: int
+    version: int | None = None
 
 
 Update = AppendSamples | WriteSnapshot | UpdatePending

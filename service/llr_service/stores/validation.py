@@ -33,7 +33,7 @@ def not_text(text: str) -> str | None:
 def validate(change: Change) -> str | None:
     """Why a change cannot be kept whatever is stored, None if it can."""
     if isinstance(change, DeleteSession):
-        return _numbers(change.session)
+        return _numbers(change.session, change.version or 0)
     if isinstance(change, CreateSession):
         return _start(change) or _producers(change.producers.items())
     if isinstance(change, UpdatePending):
@@ -97,17 +97,23 @@ class Position(NamedTuple):
     version: int
 
 
-def find_conflict(change: Update, found: Position | None) -> Conflict | None:
+def find_conflict(change: Update | DeleteSession, found: Position | None) -> Conflict | None:
     """The consistency rule: a change has to follow the last change of its session.
+
+    A deletion may leave out what it was computed from; then it follows anything.
 
     Every engine refuses what this refuses; None if the change may be stored. `found` is where the
     session is, None if there is no such session.
     """
     if found is None:
         return Conflict(no_session(change.session))
-    if found.t != change.t:
+    if isinstance(change, DeleteSession):
+        expected = found.version if change.version is None else change.version
+    elif found.t != change.t:
         return Conflict(f"session {change.session} is at {found.t}, not at {change.t}")
-    if found.version != change.check.expected:
+    else:
+        expected = change.check.expected
+    if found.version != expected:
         return Conflict(f"session {change.session} was changed at {found.t}")
     return None
 

@@ -27,6 +27,7 @@ def cut(body: bytes, places: list[int]) -> list[bytes]:
 BODIES = st.lists(st.integers(0, 12).map(lambda size: b"a" * size), max_size=12).map(b"\n".join)
 
 
+@pytest.mark.slow
 @seed(12)
 @settings(max_examples=500, deadline=None)
 @given(BODIES, st.lists(st.integers(0, 200), max_size=8), st.integers(1, 10), st.integers(0, 20))

@@ -172,6 +172,7 @@ def test_a_shape_that_no_array_has_is_invalid(shape: str) -> None:
     assert refusal(forged(FIELDS.replace("(2, 3)", shape))).kind.name == "invalid"
 
 
+@pytest.mark.slow
 @seed(13)
 @settings(max_examples=1000, deadline=None)
 @given(st.data())

@@ -27,6 +27,7 @@ DECODERS: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @seed(71)
 @settings(max_examples=400, deadline=None)
 @given(BODIES, st.sampled_from(DECODERS))

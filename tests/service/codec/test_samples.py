@@ -45,11 +45,11 @@ def test_samples_without_them_have_none() -> None:
 @pytest.mark.parametrize(
     ("body", "place"),
     [
-        (b'[{"x": [1], "y": 1, "w": 2}, {"x": [2], "y": 0}]', None),
+        (b'[{"x": [1], "y": 1, "seq": 2}, {"x": [2], "y": 0}]', None),
         (b'{"x": [[1], [2]], "y": [1, 0], "w": [1]}', "/w"),
         (b'{"x": [[1], [2]], "y": [1, 0], "w": 1}', "/w"),
         (b'{"x": [1], "y": 1, "w": true}', "/w"),
-        (b'{"x": [1], "y": 1, "seq": 9223372036854775808}', None),
+        (b'{"x": [1], "y": 1, "seq": 9223372036854775808}', "/seq"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(body: bytes, place: str | None) -> None:
@@ -66,12 +66,21 @@ def _parsed(body: bytes) -> Any:
 
 
 def test_samples_of_unlike_columns_are_not_joined() -> None:
-    weighted, bare = read(b'{"x": [1], "y": 1, "w": 2}'), read(b'{"x": [1], "y": 1}')
+    numbered, bare = read(b'{"x": [1], "y": 1, "seq": 2}'), read(b'{"x": [1], "y": 1}')
     with pytest.raises(ValueError, match="others lack"):
-        Samples.joined([weighted, bare])
+        Samples.joined([numbered, bare])
 
 
-@pytest.mark.parametrize("key", ["w", "seq", "time"])
+def test_a_weight_that_is_left_out_is_1() -> None:
+    body = b'[{"x": [1], "y": 1, "w": 2}, {"x": [2], "y": 0}]'
+    assert decode_json(body, features=True).optional["w"].tolist() == [2.0, 1.0]
+    lines = b'{"x": [1], "y": 1}\n{"x": [2], "y": 0, "w": 0.5}\n'
+    assert decode_ndjson(lines, 1, features=True).optional["w"].tolist() == [1.0, 0.5]
+    weighted, bare = read(b'{"x": [1], "y": 1, "w": 2}'), read(b'{"x": [1], "y": 1}')
+    assert Samples.joined([bare, weighted, bare]).optional["w"].tolist() == [1.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("key", ["next", "time"])
 def test_a_member_that_is_not_enabled_is_an_unknown_key(key: str) -> None:
     body = f'{{"x": [1], "y": 1, "{key}": 1}}'.encode()
     with pytest.raises(Problem, match=f"unknown key '{key}'") as caught:

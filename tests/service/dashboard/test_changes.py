@@ -17,7 +17,7 @@ def test_a_shadow_is_compared_and_promoted_and_drift_is_marked(
     assert "wild" not in page.text("[data-chart='loss'] .legend")
     storm = {"x": [[1.0, 0.5]] * 60, "y": [90.0, -90.0] * 30}
     service.post("/v1/sessions/contest/samples", json=storm).raise_for_status()
-    page.says("[data-stat='drift']", "The loss was found to rise 1 time")
+    page.says(".sentence", "Drift once, last ")
     page.until("document.querySelectorAll('[data-chart=\"loss\"] .drift').length === 1")
     page.click("[data-promote='rival']")
     page.click("dialog .primary")
@@ -154,7 +154,7 @@ def test_a_shadow_that_cannot_be_is_refused_with_the_reason(
     page.click("#shadow")
     page.write("dialog [data-at='/shadow']", "rival")
     page.click("dialog .primary")
-    page.says("dialog", "the first sample has to tell dim")
+    page.says("dialog", "dim is unknown before the first sample")
     page.press("Escape")
     page.until("!document.querySelector('dialog')")
     assert service.get("/v1/sessions/unborn").json()["shadows"] == {}

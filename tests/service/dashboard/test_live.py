@@ -76,7 +76,7 @@ def test_the_list_is_live_filtered_and_paged_and_leads_to_a_comparison(page: Pag
         page.write("[type=search]", "Z")
         page.until(f"{names} === 'zebra,zoo'")
         row = page.text("tr[data-name=zoo]")
-        assert re.search(r"linear\s+svrg/ag\s+30\s", row)
+        assert re.search(r"linear\s+svrg/ag\s+learning\s+\d+ s ago\s+30\s", row)
         page.until("document.querySelector('tr[data-name=zoo] .spark .line').hasAttribute('d')")
         page.click("tr[data-name=zebra] input")
         page.click("tr[data-name=zoo] input")
@@ -281,6 +281,8 @@ def test_it_fits_a_phone_and_follows_the_colour_scheme(
         page.says("main", name)
         page.until("document.querySelector('.line[d], .lines path[d]')")
         assert page.run("document.documentElement.scrollWidth") == 360
+        tables = "[...document.querySelectorAll('.card.table')].filter((one) => one.clientWidth)"
+        assert page.run(f"{tables}.every((one) => one.scrollWidth <= one.clientWidth)")
         colour = page.run("getComputedStyle(document.body).backgroundColor")
         brightness = max(int(part) for part in re.findall(r"\d+", colour))
         assert (brightness < 64) == (scheme == "dark")

@@ -32,6 +32,7 @@ def test_values_are_read_with_the_pointer_and_axes_are_switched(
     x, y = page.run(
         """(() => {
             const frame = document.querySelector("[data-chart=eta] .chart-frame");
+            frame.scrollIntoView({ block: "center" });
             const box = frame.getBoundingClientRect();
             return [box.right - 20, box.y + 50];
         })()"""
@@ -116,10 +117,16 @@ def test_named_features_are_shown_by_name_the_largest_first(
     assert "31 named features" in page.text(".about")
     page.says("[data-chart=theta]", rows[0])
     page.until(MOVED % "theta")
+    page.says(".samples .quiet", "Try an example in a fork")
+    page.click(".samples .quiet")
+    page.says("dialog", "would change what it learnt from 5 samples")
+    page.click("dialog .primary")
+    page.says("h1", "named-try-")
     page.click(".samples .quiet")
     page.click(".samples .primary")
     page.says(".samples", "20 samples")
     page.says(".about", "named features")
+    assert service.get("/v1/sessions/named").json()["t"] == 5
     assert '"city":"Rome"' in page.text(".snippets")
     for width in (1400, 360):
         page.resize(width, 900)

@@ -10,7 +10,7 @@ from llr_service import logs
 from llr_service.__main__ import main
 from llr_service.app import App
 from llr_service.http.auth import hash_key
-from llr_service.sessions.hub import Hub
+from llr_service.sessions.registry import SessionRegistry
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -115,7 +115,7 @@ def test_keys_are_in_no_answer_and_in_no_log(
     async def fail(*_: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Hub, "list", fail)
+    monkeypatch.setattr(SessionRegistry, "list", fail)
     answers = []
     for key in [*SECRETS.values(), "llr_wrong"]:
         for headers in ({"authorization": f"Bearer {key}"}, {"x-api-key": key}):

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from llr_service.app import App
+from llr_service.http.access import name_of
 from llr_service.http.auth import hash_key, parse_keys
-from llr_service.http.hosts import name_of
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
 from stress.doors import handshake

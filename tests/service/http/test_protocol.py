@@ -13,13 +13,12 @@ import pytest
 from llr_service.http.protocol import (
     MAX_HEAD,
     MAX_REST,
-    PRIVATE_NAMES,
     UNREAD_SECONDS,
     Connection,
 )
+from llr_service.http.uvicorn_private import PRIVATE_NAMES, HttpToolsProtocol
 from support.http_talk import HEAD_SECONDS, KEEP_ALIVE, Talk
 from support.serving import Server, started
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 JSON = b"content-type: application/json"
 WIDE = 20_000
@@ -198,6 +197,7 @@ async def test_long_bodies_in_small_chunks_pass(talk: Talk) -> None:
     assert talk.app.served == [("POST", "/x", b"a" * 50_000)]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_requests_sent_ahead_are_queued_a_few_at_a_time(talk: Talk) -> None:
     talk.app.go.clear()

@@ -7,7 +7,7 @@ import httpx
 import llr_service.serializers
 import pytest
 from llr_service.app import App
-from llr_service.sessions.actor import Session
+from llr_service.sessions.session import Session
 from llr_service.stores.store import StoredSession, StoreUnavailable
 from llr_service.theta import WHOLE
 from support.app import DEMO, SAMPLES, Stub, away, until

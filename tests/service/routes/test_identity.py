@@ -95,7 +95,7 @@ def test_a_snapshot_that_is_written_in_a_thread_is_the_same(
     sample = {"x": [1, 2, 3], "y": 1}
     client.post(f"{DEMO}/samples", params={"producer": "p", "seq": "0"}, json=sample)
     at_once = client.get(f"{DEMO}/snapshot")
-    monkeypatch.setattr("llr_service.routes.snapshot.LONG", 0)
+    monkeypatch.setattr("llr_service.routes.copies.LONG", 0)
     threaded = client.get(f"{DEMO}/snapshot")
     assert (threaded.content, threaded.headers["etag"]) == (at_once.content, '"1"')
     assert client.put("/v1/sessions/twin/snapshot", json=threaded.json()).status_code == 201

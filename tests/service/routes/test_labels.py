@@ -81,7 +81,7 @@ def replay(*samples: tuple[Sequence[float], float]) -> Any:
 
 def sweep(client: TestClient, app: App) -> None:
     assert client.portal is not None
-    client.portal.call(app.context.sessions.sweep)
+    client.portal.call(app.context.sessions.expire_labels)
 
 
 def test_labels_in_any_order_leave_what_the_samples_in_that_order_leave(
@@ -213,7 +213,7 @@ def test_what_expired_leaves_memory_and_disk(client: TestClient, app: App, clock
     assert client.get(DEMO).json()["kept"] == 0
     session = app.context.sessions.peek("demo")
     assert session is not None
-    assert session.shelf.nbytes == 0
+    assert session.pending.nbytes == 0
     assert "llr_expired_total 4.0" in client.get("/metrics").text
     stored = reloaded(client, app)
     assert stored.get("a") is None
@@ -221,15 +221,15 @@ def test_what_expired_leaves_memory_and_disk(client: TestClient, app: App, clock
 
 def reloaded(client: TestClient, app: App) -> Any:
     """What a session keeps, read from the store anew."""
-    hub = app.context.sessions
-    session = hub.peek("demo")
+    registry = app.context.sessions
+    session = registry.peek("demo")
     assert session is not None
-    session.drop()
+    session.discard()
     client.get(DEMO)
-    loaded = hub.peek("demo")
+    loaded = registry.peek("demo")
     assert loaded is not None
     assert loaded is not session
-    return loaded.shelf
+    return loaded.pending
 
 
 def test_a_session_may_have_its_own_time_and_a_label_for_what_expired(
@@ -384,7 +384,7 @@ def test_a_full_session_keeps_nothing_more_until_labels_come(
     assert label(client, {"id": ids[0], "y": 0.001}).status_code == 404
     session = app.context.sessions.peek("demo")
     assert session is not None
-    assert session.shelf.nbytes <= 64 * 1024
+    assert session.pending.nbytes <= 64 * 1024
 
 
 def test_a_long_stream_of_late_labels_takes_no_more_memory_than_it_may(
@@ -397,8 +397,8 @@ def test_a_long_stream_of_late_labels_takes_no_more_memory_than_it_may(
     session = app.context.sessions.peek("demo")
     assert session is not None
     assert session.t == 2000
-    assert session.shelf.nbytes <= 64 * 1024
-    assert session.nbytes > session.shelf.nbytes > 0
+    assert session.pending.nbytes <= 64 * 1024
+    assert session.nbytes > session.pending.nbytes > 0
 
 
 def test_many_labels_at_once_are_learnt_in_a_thread_and_the_same(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ class Machine(RuleBasedStateMachine):
     def sweep(self) -> None:
         assert self.client.portal is not None
         self.client.get(DEMO)  # those in memory are swept
-        self.client.portal.call(self.app.context.sessions.sweep)
+        self.client.portal.call(self.app.context.sessions.expire_labels)
         self.expire()
 
     @rule()
@@ -131,7 +131,7 @@ class Machine(RuleBasedStateMachine):
     def reload(self) -> None:
         session = self.app.context.sessions.peek("demo")
         if session is not None:
-            session.drop()
+            session.discard()
 
     @invariant()
     def all_is_as_it_should_be(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from llr_service import serializers
 from llr_service.app import App
 from llr_service.http.auth import parse_keys
-from llr_service.sessions.journal import Journal
+from llr_service.sessions.session_log import SessionLog
 from llr_service.settings import Settings
 from llr_service.stores.store import Conflict, StoreUnavailable
 from support.app import Stub, running
@@ -143,7 +143,7 @@ async def test_a_failure_before_the_store_is_500_and_a_retry_learns(
     async with running(app) as http:
         await http.put("/v1/sessions/s", json=SESSIONS["s"])
         with monkeypatch.context() as patch:
-            patch.setattr(Journal, "learnt", lambda *_: 1 / 0)
+            patch.setattr(SessionLog, "append_samples", lambda *_: 1 / 0)
             failed = await post(http, GOOD, "?producer=p&seq=0", x_request_id="known")
         assert (failed.status_code, failed.headers["x-request-id"]) == (500, "known")
         assert "see the log for request known" in failed.json()["detail"]

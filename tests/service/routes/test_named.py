@@ -68,6 +68,7 @@ def problem(answer: Any, status: int = 422) -> Any:
     return answer.json()
 
 
+@pytest.mark.slow
 def test_every_way_to_send_leaves_the_same_state(client: TestClient) -> None:
     columns = {"x": [one["x"] for one in STREAM], "y": [one["y"] for one in STREAM]}
     ways: dict[str, Any] = {
@@ -327,6 +328,7 @@ def test_a_fork_is_the_same_and_one_with_changes_starts_at_theta(client: TestCli
     assert client.post("/v1/sessions/rival/samples", json=STREAM[25]).json()["t"] == 1
 
 
+@pytest.mark.slow
 def test_a_restart_gives_the_same_state_from_the_log_and_from_a_snapshot(tmp_path: Path) -> None:
     with at(tmp_path) as client:
         client.put(DEMO, json={"model": "linear"})
@@ -452,6 +454,7 @@ def hostile() -> Iterator[TestClient]:
         yield started
 
 
+@pytest.mark.slow
 @seed(71)
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -57,7 +57,7 @@ async def test_what_the_store_may_still_refuse_is_not_counted(store: Stub) -> No
         asking = asyncio.create_task(http.get(SEVEN))
         session = app.context.sessions.peek("demo")
         assert session is not None
-        await until(lambda: session.turns.queued)
+        await until(lambda: session.queue.lock_waiters)
         assert not asking.done()
         store.fails = away
         store.opened.set()

@@ -33,7 +33,7 @@ def told(learner: llr.Learner) -> dict[str, Any]:
     return {
         "eta": learner.eta,
         "log_eta": learner.log_eta,
-        "loss": {"total": loss.total, "mean": loss.mean},
+        "loss": loss._asdict(),
         "regret": {"ml": regret.ml, "best_fixed": regret.best_fixed},
     }
 
@@ -113,7 +113,8 @@ def test_a_team_moves_to_another_session_by_snapshot_and_by_fork(client: TestCli
     assert client.post(f"{A}/fork", json={"name": "c"}).status_code == 201
     for name in "abc":
         client.post(f"/v1/sessions/{name}/samples", json=ROWS[50:])
-    shots = [client.get(f"/v1/sessions/{name}/snapshot").json() | {"name": ""} for name in "abc"]
+    apart: dict[str, Any] = {"name": "", "times": []}
+    shots = [client.get(f"/v1/sessions/{name}/snapshot").json() | apart for name in "abc"]
     assert shots[0] == shots[1] == shots[2]
 
 
@@ -177,7 +178,7 @@ def test_a_rise_of_the_loss_is_told_in_the_state_and_in_the_past_and_survives(
     client.put(A, json={"model": "gaussian", "algorithm": "sg"})
     calm, storm = RNG.normal(size=500).tolist(), (50.0 + RNG.normal(size=100)).tolist()
     learn(client, {"y": calm})
-    assert client.get(A).json()["drift"] == {"alarms": 0, "at": []}
+    assert client.get(A).json()["drift"] == {"alarms": 0, "at": [], "time": []}
     for y in storm[:50]:
         learn(client, {"y": y})
     learn(client, {"y": storm[50:]})

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -18,6 +19,8 @@ from llr_service.settings import Settings
 from starlette.testclient import TestClient
 
 import llr
+
+pytestmark = pytest.mark.slow
 
 DEMO = "/v1/sessions/demo"
 ROWS = [[0.5, -1.2], [0.1, 0.3], [2.0, 1.0]]

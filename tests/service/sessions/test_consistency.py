@@ -13,11 +13,22 @@ from typing import Any
 import httpx
 import pytest
 from llr_service.app import App
+from llr_service.sessions.config import SessionConfig, to_stored
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory
 from llr_service.stores.sqlite import SQLite
-from llr_service.stores.store import Change, Result, Store, StoreError, StoreFull, StoreUnavailable
+from llr_service.stores.store import (
+    Change,
+    CreateSession,
+    Result,
+    Store,
+    StoredSession,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
 from support.app import DEMO, SAMPLES, running, settle, until
+from support.shared_memory import SharedMemory
 
 pytestmark = pytest.mark.anyio
 LINEAR = {"model": "linear", "dim": 2, "shadows": {"rival": {"algorithm": "sg/ag"}}}
@@ -131,7 +142,7 @@ async def test_after_a_failure_a_copy_accepts_nothing_until_it_is_loaded(gate: G
     app = App(Settings(store="memory:"))
     async with running(app) as http:
         await http.put(DEMO, json=LINEAR)
-        copy = app.context.sessions.at_hand("demo")
+        copy = app.context.sessions.get_cached("demo")
         assert copy is not None
         answers = await one_fails(
             gate,
@@ -140,5 +151,49 @@ async def test_after_a_failure_a_copy_accepts_nothing_until_it_is_loaded(gate: G
         )
         codes = sorted(answer.status_code for answer in answers)
         assert codes == [200, 200, 200, 507]
-        assert copy.gone
+        assert copy.discarded
         assert (await http.get(DEMO)).json()["t"] == 3
+
+
+async def test_a_refusal_rests_on_what_is_stored(gate: Gate) -> None:
+    async with running(App(Settings(store="memory:"))) as http:
+        await http.put(DEMO, json=LINEAR)
+        sample, at_start = {"x": [1.0, 0.0], "y": 1.0}, {"If-Match": '"0"'}
+        first, second = await one_fails(
+            gate,
+            StoreFull("full"),
+            lambda: http.post(SAMPLES, json=sample),
+            lambda: http.post(SAMPLES, json=sample, headers=at_start),
+        )
+        assert first.status_code == 507
+        assert (second.status_code, second.json()["t"]) == (200, 1)
+
+
+class HeldLoad(SharedMemory):
+    """Reads at once, and returns what it read when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read, self.go_on = threading.Event(), threading.Event()
+
+    def load(self, name: str) -> StoredSession | None:
+        found = super().load(name)
+        self.read.set()
+        assert self.go_on.wait(20)
+        return found
+
+
+async def test_a_load_from_before_a_creation_does_not_hide_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = HeldLoad()
+    monkeypatch.setattr("llr_service.app.open_store", lambda _: store)
+    async with running(App(Settings(store="memory:"))) as http:
+        before = asyncio.ensure_future(http.get(DEMO))
+        await until(store.read.is_set)
+        store.write([CreateSession("demo", to_stored(SessionConfig(model="gaussian")))])
+        after = asyncio.ensure_future(http.get(DEMO))  # another replica has acknowledged it
+        await settle()
+        store.go_on.set()
+        assert (await before).status_code == 404
+        assert (await after).status_code == 200

@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from llr_service.stores.store import CreateSession, DeleteSession, Written
 from support.root import ROOT
 from support.simulation.mutants import MUTANTS, Mutant, found
 from support.simulation.plans import simulate
+from support.simulation.recorder import Truth
 from support.simulation.rules import broken
 
 pytestmark = pytest.mark.slow
@@ -42,7 +44,7 @@ def test_a_seed_reproduces_a_run_to_the_byte_in_any_process() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.name)
 def test_a_fault_that_is_put_in_is_found(mutant: Mutant) -> None:
-    assert found(mutant, most=500)[0]
+    assert found(mutant, mutant.first, most=500)[0]
 
 
 def test_a_history_that_lost_an_acknowledged_sample_is_noticed() -> None:
@@ -55,3 +57,21 @@ def test_a_history_that_lost_an_acknowledged_sample_is_noticed() -> None:
             assert broken(world.history, world.truth)
             return
     raise AssertionError("no seed learnt anything")
+
+
+def test_a_name_is_free_after_a_deletion_whose_answer_was_lost() -> None:
+    first, again = CreateSession("a", b"{}", version=1), CreateSession("a", b"{}", version=2)
+    known = {}
+    for deleted in (True, False):
+        truth = Truth()
+        truth.stored([first], [Written(1)])
+        truth.doubt([DeleteSession(1)] if deleted else [])
+        truth.stored([again], [Written(2)])
+        known[deleted] = [line.session for line in truth.lines.values() if not line.deleted]
+        assert bool(truth.faults) is not deleted
+    assert known == {True: [2], False: [2]}
+
+
+@pytest.mark.parametrize("seed", [331, 614, 878])
+def test_time_lost_answers_and_copied_numbers_break_no_rule(seed: int) -> None:
+    assert simulate(seed)[1] == []

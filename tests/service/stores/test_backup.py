@@ -48,6 +48,7 @@ def test_a_restored_copy_is_the_store_as_it_was_and_a_producer_is_told(tmp_path:
         assert state(client) == replay(10)
 
 
+@pytest.mark.slow
 def test_copies_taken_under_load_are_beginnings_of_what_was_acknowledged(tmp_path: Path) -> None:
     with opened(tmp_path / "llr.db") as client, ThreadPoolExecutor(1) as threads:
         create(client)

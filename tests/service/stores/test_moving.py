@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from llr_service.migrate_store import main
-from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.origin import Origin, to_stored
+from llr_service.sessions.config import ReplaySource, SessionConfig, to_stored
 from llr_service.stores import open_store
 from llr_service.stores.store import (
     AppendSamples,
@@ -224,7 +223,7 @@ def test_a_session_that_still_learns_anew_stays_until_it_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url, other = (f"sqlite:///{tmp_path / name}.db" for name in "ab")
-    config = to_stored(SessionConfig(model="gaussian"), Origin("a", 1, 2))
+    config = to_stored(SessionConfig(model="gaussian"), ReplaySource("a", 1, 2))
     with closing(open_store(url)) as store:
         store.write([CreateSession("b", config)])
     assert main([url, other]) == 1

@@ -1,6 +1,5 @@
 """The store in Postgres: what servers it trusts, what it does while there is none, what is lost."""
 
-import asyncio
 import os
 import signal
 import socket
@@ -9,7 +8,6 @@ from contextlib import closing, nullcontext, suppress
 from functools import partial
 
 import pytest
-from asyncpg import Connection
 from llr_service.app import App
 from llr_service.doctor import main as doctor
 from llr_service.migrate import main as migrate
@@ -17,6 +15,7 @@ from llr_service.settings import Settings
 from llr_service.stores import open_store
 from llr_service.stores.postgres import connection as server
 from llr_service.stores.postgres import read, schema, write
+from llr_service.stores.postgres.driver import Bigints, Byteas, Connection
 from llr_service.stores.postgres.url import Address
 from llr_service.stores.store import (
     REPLAY_MARK,
@@ -120,8 +119,8 @@ def test_a_weaker_promise_of_the_server_is_made_the_full_one(mortal: Cluster) ->
         mortal.set("synchronous_commit", "on")
 
 
-async def _synchronous(connection: Connection) -> object:
-    return await connection.fetchval("SHOW synchronous_commit")
+def _synchronous(connection: Connection) -> object:
+    return connection.value("SHOW synchronous_commit")
 
 
 def test_a_standby_is_not_read_from(mortal: Cluster) -> None:
@@ -218,6 +217,28 @@ def test_a_server_that_is_stopped_in_its_tracks_is_not_waited_for(
         assert known(store, "a").id == a  # on another connection
 
 
+def test_a_connection_that_the_server_ended_while_it_was_idle_is_made_again(url: str) -> None:
+    with closing(open_store(url)) as store:
+        [a] = created(store, "a")
+        pid = int(store.ask(_pid))  # type: ignore[attr-defined]
+        tampered(url, f"SELECT pg_terminate_backend({pid}, 5000)")
+        assert kinds(store.write([AppendSamples(a, 0, 1, b"x")])) == "W"
+        assert int(store.ask(_pid)) != pid  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "array", [Bigints(), Bigints((-(2**63), 0, 2**63 - 1)), Byteas(), Byteas((b"", b"\0\xff"))]
+)
+def test_arrays_reach_the_server_as_they_are(url: str, array: Bigints | Byteas) -> None:
+    kind = "bigint" if isinstance(array, Bigints) else "bytea"
+
+    def back(connection: Connection) -> object:
+        return connection.value(f"SELECT $1::{kind}[]", array)
+
+    with closing(open_store(url)) as store:
+        assert store.ask(back) == [*array]  # type: ignore[attr-defined]
+
+
 def test_a_host_that_is_gone_without_a_word_leaves_time_for_the_next(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # nobody takes what comes
         ports = f"{silent.getsockname()[1]},5432"
@@ -231,10 +252,10 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
 ) -> None:
     stopped, settle = list[int](), server.settle
 
-    async def stop(connection: Connection, address: Address) -> None:
-        stopped.append(connection.get_server_pid())
+    def stop(connection: Connection, address: Address) -> None:
+        stopped.append(connection.info.backend_pid)
         os.kill(stopped[-1], signal.SIGSTOP)
-        await settle(connection, address)
+        settle(connection, address)
 
     monkeypatch.setattr("llr_service.stores.postgres.connection.GRACE", 0.1)
     monkeypatch.setattr(server, "settle", stop)
@@ -249,8 +270,8 @@ def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
         assert created(store, "a")
 
 
-async def _pid(connection: Connection) -> object:
-    return await connection.fetchval("SELECT pg_backend_pid()")
+def _pid(connection: Connection) -> object:
+    return connection.value("SELECT pg_backend_pid()")
 
 
 def test_a_service_that_stops_within_a_transaction_does_not_keep_its_locks(url: str) -> None:
@@ -263,8 +284,8 @@ def test_a_service_that_stops_within_a_transaction_does_not_keep_its_locks(url: 
         assert kinds(other.write([AppendSamples(a, 0, 1, b"x")])) == "W"
 
 
-async def _lock(connection: Connection) -> None:
-    await connection.execute("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
+def _lock(connection: Connection) -> None:
+    connection.execute("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
 
 
 @pytest.mark.parametrize(("soon", "idle"), [(2, "5s"), (4, "1s")])
@@ -273,9 +294,9 @@ def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
 ) -> None:
     numbers, found = write.reserve_ids, list[str]()
 
-    async def asked(connection: Connection, count: int) -> list[int]:
-        found.append(await connection.fetchval("SHOW idle_in_transaction_session_timeout"))
-        return await numbers(connection, count)
+    def asked(connection: Connection, count: int) -> list[int]:
+        found.append(connection.value("SHOW idle_in_transaction_session_timeout"))
+        return numbers(connection, count)
 
     monkeypatch.setattr(write, "SOON", soon)
     monkeypatch.setattr(write, "reserve_ids", asked)
@@ -286,8 +307,8 @@ def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
         assert alone == "1s"
 
 
-async def _idle(connection: Connection) -> object:
-    return await connection.fetchval("SHOW idle_in_transaction_session_timeout")
+def _idle(connection: Connection) -> object:
+    return connection.value("SHOW idle_in_transaction_session_timeout")
 
 
 def test_the_server_asks_a_silent_service_for_a_sign_of_life(
@@ -304,9 +325,9 @@ def test_the_server_asks_a_silent_service_for_a_sign_of_life(
         cluster.remove()
 
 
-async def _keepalives(connection: Connection) -> list[object]:
+def _keepalives(connection: Connection) -> list[object]:
     names = ("idle", "interval", "count")
-    return [await connection.fetchval(f"SHOW tcp_keepalives_{name}") for name in names]
+    return [connection.value(f"SHOW tcp_keepalives_{name}") for name in names]
 
 
 def test_what_has_no_room_in_postgres_is_a_conflict_of_its_own(
@@ -446,11 +467,11 @@ def test_sessions_with_the_mark_are_found_by_their_index_however_many_others_the
         assert "Filter" not in plan
 
 
-async def _plan(connection: Connection) -> str:
-    await connection.execute(f"PREPARE asked (bytea, bigint) AS {read.LIST_REPLAYS}")
-    rows = await connection.fetch("EXPLAIN EXECUTE asked ('', 1000)")
-    await connection.execute("DEALLOCATE asked")
-    return "\n".join(row[0] for row in rows)
+def _plan(connection: Connection) -> str:
+    connection.execute(f"PREPARE asked (bytea, bigint) AS {read.LIST_REPLAYS}")
+    rows = connection.rows("EXPLAIN EXECUTE asked ('', 1000)")
+    connection.execute("DEALLOCATE asked")
+    return "\n".join(row["QUERY PLAN"] for row in rows)
 
 
 def test_an_append_leaves_every_index_of_the_sessions_alone(url: str) -> None:
@@ -466,15 +487,16 @@ def test_an_append_leaves_every_index_of_the_sessions_alone(url: str) -> None:
         assert store.ask(partial(_updated, group=group)) == (3, 3)  # type: ignore[attr-defined]
 
 
-async def _updated(connection: Connection, group: list[AppendSamples]) -> tuple[int, ...]:
+def _updated(connection: Connection, group: list[AppendSamples]) -> tuple[int, ...]:
     """Rows of sessions that a group changes, and those of them that no index is told of."""
-    counted = """SELECT pg_stat_get_xact_tuples_updated(oid),
-        pg_stat_get_xact_tuples_hot_updated(oid) FROM pg_class WHERE oid = 'sessions'::regclass"""
-    async with connection.transaction():
-        [before] = await connection.fetch(counted)
-        await write.write(connection, group)
-        [after] = await connection.fetch(counted)
-    return tuple(after[i] - before[i] for i in range(2))
+    counted = """SELECT pg_stat_get_xact_tuples_updated(oid) AS rows,
+        pg_stat_get_xact_tuples_hot_updated(oid) AS hot
+        FROM pg_class WHERE oid = 'sessions'::regclass"""
+    with connection.transaction():
+        [before] = connection.rows(counted)
+        write.write(connection, group)
+        [after] = connection.rows(counted)
+    return tuple(after[name] - before[name] for name in ("rows", "hot"))
 
 
 def test_doctor_tells_of_rows_that_are_nobodys(
@@ -496,7 +518,13 @@ def test_doctor_has_nothing_to_check_where_there_is_no_store(
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql:x", "postgresql://h/d?migrate=perhaps", "postgresql://h/d?timeout=0"]
+    "url",
+    [
+        "postgresql:x",
+        "postgresql://h/d?migrate=perhaps",
+        "postgresql://h/d?timeout=0",
+        "postgresql://h/d?sslmod=require",
+    ],
 )
 def test_a_url_that_is_wrong_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(StoreError) as refused:
@@ -506,7 +534,7 @@ def test_a_url_that_is_wrong_is_refused_without_its_password(url: str) -> None:
 
 WITHOUT = """
 import sys
-sys.modules["asyncpg"] = None
+sys.modules["psycopg"] = None
 from llr_service.stores import open_store
 open_store("memory:")
 try:
@@ -527,13 +555,12 @@ def test_a_log_that_goes_while_it_is_read_is_damaged_only_if_its_session_stays(t
     class Log:
         """A connection that finds a session, then no log, and perhaps no session any more."""
 
-        async def fetchval(self, *_: object) -> int | None:
+        def value(self, *_: object) -> int | None:
             return found.pop(0)
 
-        async def fetch(self, *_: object) -> list[object]:
+        def rows(self, *_: object) -> list[object]:
             return []
 
     found = [1, 1 if there else None]
-    entries = read.read_log(Log(), 7, 0, 10, 99)  # type: ignore[arg-type]
     with pytest.raises(Damaged) if there else nullcontext():
-        assert asyncio.run(entries) is None
+        assert read.read_log(Log(), 7, 0, 10, 99) is None  # type: ignore[arg-type]

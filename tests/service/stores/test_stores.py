@@ -202,6 +202,7 @@ def keeping(
     return old.retained, None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_any_groups_leave_what_the_model_says(engine: str) -> None:
     machine = type("Machine", (Machine,), {"engine": engine})
@@ -506,6 +507,7 @@ def test_what_is_not_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "other").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_log_of_the_database_stays_bounded(path: Path) -> None:
     store, log = SQLite(path), path.with_name("store.db-wal")
     [a] = created(store, "a")
@@ -692,6 +694,7 @@ def hurt(folder: Path, lot: random.Random) -> str:
     return f"{file.name} at {at}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "share"), [("closed", 0.75), ("killed", 0)])
 def test_no_flipped_bit_and_no_cut_gives_a_wrong_answer(
     path: Path, whole: Dump, state: str, share: float, monkeypatch: pytest.MonkeyPatch

@@ -27,5 +27,5 @@ def check(url: str) -> list[SessionCheck]:
 
 
 def _need_driver() -> None:
-    if find_spec("asyncpg") is None:
+    if find_spec("psycopg") is None:
         raise StoreError("a store in Postgres needs its driver: pip install 'llr[postgres]'")

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from contextlib import closing
 
-from asyncpg import Connection
-
 from llr_service.stores.integrity import SessionCheck
+from llr_service.stores.postgres.driver import Connection
 from llr_service.stores.postgres.engine import Postgres
 from llr_service.stores.postgres.url import address
 from llr_service.stores.store import Damaged
@@ -32,12 +31,12 @@ def check_all(url: str) -> list[SessionCheck]:
         return sessions + [SessionCheck("", stray) for stray in store.ask(_strays)]
 
 
-async def _names(connection: Connection) -> list[bytes]:
-    return [row["name"] for row in await connection.fetch(NAMES)]
+def _names(connection: Connection) -> list[bytes]:
+    return [row["name"] for row in connection.rows(NAMES)]
 
 
-async def _strays(connection: Connection) -> list[str]:
-    rows = await connection.fetch(STRAYS)
+def _strays(connection: Connection) -> list[str]:
+    rows = connection.rows(STRAYS)
     return [
         f"{row['count']} rows of {row['name']} are of no session" for row in rows if row["count"]
     ]

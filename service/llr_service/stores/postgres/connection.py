@@ -1,19 +1,14 @@
-"""A line to the database: one connection, on an event loop that runs only while it is used."""
+"""The connection to the database: it is checked when it is made, and made again when it is lost."""
 
-import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from itertools import cycle
+from collections.abc import Callable
 from typing import TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-import asyncpg
-from asyncpg import Connection
-from asyncpg import exceptions as pg
-from asyncpg.connect_utils import SessionAttribute
+import psycopg
 
 from llr_service.stores.postgres import schema
+from llr_service.stores.postgres.driver import Connection, connect
 from llr_service.stores.postgres.errors import ERRORS, certain, meaning
 from llr_service.stores.postgres.schema import LOCKS, lock_of
 from llr_service.stores.postgres.url import Address
@@ -21,12 +16,10 @@ from llr_service.stores.store import StoreError, StoreInUse, StoreUnavailable
 
 log = logging.getLogger("llr_service")
 R = TypeVar("R")
-Work = Callable[[Connection], Awaitable[R]]
+Work = Callable[[Connection], R]
 
 PAUSE = 0.25
 """Seconds after a failure to connect in which it is not tried again."""
-TURNS = 5
-"""Turns of the loop in which a good-bye, the end of its stream and what follows are dealt with."""
 HOUR = 3600.0
 """Seconds that tables may take to be made or changed."""
 GRACE = 2.0
@@ -38,55 +31,55 @@ class PostgresConnection:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._loop = asyncio.new_event_loop()
         self._connection: Connection | None = None
         self._failed: tuple[float, StoreError] | None = None
 
-    def run(self, work: Work[R], where: object = "", seconds: float | None = None) -> R:
-        """Do some work on the connection, within so many seconds.
+    def run(self, work: Work[R], where: object = "") -> R:
+        """Do some work on the connection.
 
-        Raises a `StoreError`. Unless the server said itself what failed, the connection is given
-        up.
+        Raises a `StoreError`. Unless the server reported itself what failed, the connection is
+        given up.
         """
-        most = self._address.timeout + GRACE if seconds is None else seconds
+        connection = self._connected()
         try:
-            return self._loop.run_until_complete(self._run(work, most))
+            return work(self._timed(connection))
         except ERRORS as error:
-            if not certain(error):
-                self._hang_up()
+            if not certain(error) or connection.closed:
+                self.close()
             raise meaning(error, where or self._address.shown) from error
         except BaseException:
-            self._hang_up()
+            self.close()
             raise
 
     def connect(self) -> None:
         """Connect if that was not done. Raises a `StoreError`."""
-        self.run(_nothing)
+        self._connected()
 
     def close(self) -> None:
-        """Hang up for good."""
-        self._loop.run_until_complete(self._leave())
-        self._loop.close()
+        """Hang up."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    async def _run(self, work: Work[R], seconds: float) -> R:
-        connection = await self._connected()
-        return await _within(seconds, connection, work(connection))
+    def _timed(self, connection: Connection, seconds: float | None = None) -> Connection:
+        """The connection with the time it has for the next piece of work."""
+        most = self._address.timeout + GRACE if seconds is None else seconds
+        connection.deadline = time.monotonic() + most
+        return connection
 
-    async def _connected(self) -> Connection:
-        for _ in range(TURNS):  # what the server said while nobody listened is heard now
-            await asyncio.sleep(0)
-        if self._connection is not None and self._connection.is_closed():
-            self._hang_up()
+    def _connected(self) -> Connection:
+        if self._connection is not None and not self._connection.is_alive():
+            self.close()
         if self._connection is None:
-            self._connection = await self._dialled()
+            self._connection = self._reconnected()
         return self._connection
 
-    async def _dialled(self) -> Connection:
+    def _reconnected(self) -> Connection:
         """A new connection to a server that is as it has to be."""
         if self._failed and time.monotonic() - self._failed[0] < PAUSE:
             raise self._failed[1]
         try:
-            connection = await self._opened()
+            connection = self._opened()
         except StoreError as failure:
             if self._failed is None:
                 log.warning("the database cannot be used", extra={"why": str(failure)})
@@ -97,117 +90,39 @@ class PostgresConnection:
         self._failed = None
         return connection
 
-    async def _opened(self) -> Connection:
-        connection = await dial(self._address)
+    def _opened(self) -> Connection:
+        connection = dial(self._address)
         try:
-            await self._made_ready(connection)
+            self._make_ready(connection)
         except BaseException:
-            connection.terminate()
+            connection.close()
             raise
         return connection
 
-    async def _made_ready(self, connection: Connection) -> None:
+    def _make_ready(self, connection: Connection) -> None:
         address = self._address
-        soon = address.timeout + GRACE
         try:
-            await _within(soon, connection, meet(connection, address))
-            old = await _within(soon, connection, schema.version(connection, address.schema))
+            meet(self._timed(connection), address)
+            old = schema.version(self._timed(connection), address.schema)
             if address.migrate and old < schema.KNOWN:
-                await _within(HOUR, connection, schema.migrate(connection, address.schema))
-            await _within(soon, connection, self._entered(connection))
+                schema.migrate(self._timed(connection, HOUR), address.schema)
+            schema.check(self._timed(connection), address.schema)
+            take(connection, address)
         except StoreError as refusal:
             raise type(refusal)(f"{address.shown} cannot be used: {refusal}") from None
         except ERRORS as error:
             raise meaning(error, f"{address.shown} cannot be used") from error
 
-    async def _entered(self, connection: Connection) -> None:
-        await schema.check(connection, self._address.schema)
-        await take(connection, self._address)
 
-    def _hang_up(self) -> None:
-        if self._connection is not None:
-            self._connection.terminate()
-            self._connection = None
-
-    async def _leave(self) -> None:
-        if self._connection is not None:
-            try:
-                await self._connection.close(timeout=GRACE)
-            except ERRORS:
-                self._connection.terminate()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-
-async def _within(seconds: float, connection: Connection, work: Awaitable[R]) -> R:
-    """What comes of some work, if it comes in time; else its connection is cut, which ends it.
-
-    To cancel it would not do: it would wait for the server once more, to end what it began.
-    """
-    doing = asyncio.ensure_future(work)
-    await asyncio.wait([doing], timeout=seconds)
-    if doing.done():
-        return doing.result()
-    connection.terminate()
-    await asyncio.wait([doing], timeout=GRACE)
-    doing.cancel()
-    doing.add_done_callback(lambda done: done.cancelled() or done.exception())
-    raise TimeoutError
-
-
-async def _nothing(_: Connection) -> None:
-    """What is done to have a connection."""
-
-
-LONGEST = 5.0
-"""Seconds a host has to answer, at most."""
-
-
-async def dial(address: Address) -> Connection:
-    """A connection to the first host that takes writes. Raises `StoreUnavailable`."""
-    failures = []
-    for dsn in each_host(address.dsn):
-        try:
-            return await asyncpg.connect(
-                dsn,
-                timeout=min(LONGEST, address.timeout),
-                server_settings={"application_name": "llr"},
-                target_session_attrs=SessionAttribute.read_write,
-            )
-        except pg.TargetServerAttributeNotMatched as error:
-            failures.append(_failure(f"{address.shown}: {STANDBY}", error))
-        except (*ERRORS, ValueError) as error:
-            why = str(error) or "no answer in time"
-            failures.append(_failure(f"{address.shown} cannot be reached: {why}", error))
-    raise failures[-1]
-
-
-def _failure(said: str, cause: Exception) -> StoreUnavailable:
-    failure = StoreUnavailable(said)
-    failure.__cause__ = cause
-    return failure
-
-
-def each_host(dsn: str) -> Iterator[str]:
-    """The URL of each host of a URL.
-
-    >>> [*each_host("postgresql://me@db1:1,db2/llr?sslmode=disable")]
-    ['postgresql://me@db1:1/llr?sslmode=disable', 'postgresql://me@db2/llr?sslmode=disable']
-    >>> [*each_host("postgresql://me@/llr?host=db1,db2&port=1,2")]
-    ['postgresql://me@/llr?host=db1&port=1', 'postgresql://me@/llr?host=db2&port=2']
-    """
-    parts = urlsplit(dsn)
-    who, at, hosts = parts.netloc.rpartition("@")
-    if hosts:
-        yield from (urlunsplit(parts._replace(netloc=who + at + one)) for one in hosts.split(","))
-        return
-    options = dict(parse_qsl(parts.query))
-    ports = cycle(options.get("port", "").split(","))
-    for host, port in zip(options.get("host", "").split(","), ports, strict=False):
-        told = options | {name: one for name, one in (("host", host), ("port", port)) if one}
-        yield urlunsplit(parts._replace(query=urlencode(told, safe="/")))
+def dial(address: Address) -> Connection:
+    """A connection to the first host that takes writes. Raises a `StoreError`."""
+    try:
+        return connect(address.dsn, address.timeout)
+    except psycopg.ProgrammingError:  # its text may have the password
+        raise StoreError(f"{address.shown}: libpq does not take this URL or its options") from None
+    except ERRORS as error:
+        why = STANDBY if "read-only" in str(error) else f"cannot be reached: {error}"
+        raise StoreUnavailable(f"{address.shown}: {why}") from error
 
 
 OLDEST = 140000
@@ -250,21 +165,21 @@ def settings(address: Address) -> dict[str, str]:
     }
 
 
-async def meet(connection: Connection, address: Address) -> None:
+def meet(connection: Connection, address: Address) -> None:
     """Say how the connection is to be, and see whom it is with."""
-    await settle(connection, address)
-    await trust(connection)
+    settle(connection, address)
+    trust(connection)
 
 
-async def settle(connection: Connection, address: Address) -> None:
+def settle(connection: Connection, address: Address) -> None:
     """Set all that, by a statement: a pooler would not pass on what is asked at first."""
     wanted = settings(address)
-    await connection.fetch(SET, [*wanted], [*wanted.values()])
+    connection.rows(SET, [*wanted], [*wanted.values()])
 
 
-async def trust(connection: Connection) -> None:
+def trust(connection: Connection) -> None:
     """Refuse a server that does not keep what it acknowledges, and ask for the full promise."""
-    [about] = await connection.fetch(ABOUT)
+    [about] = connection.rows(ABOUT)
     if about["standby"]:
         raise StoreUnavailable(STANDBY)
     if about["version"] < OLDEST:
@@ -273,13 +188,13 @@ async def trust(connection: Connection) -> None:
         if about[name] == "off":
             raise StoreError(f"its setting {name} is off: {why}. Set {name} = on")
     if about["synchronous_commit"] != "remote_apply":
-        await connection.execute("SET synchronous_commit = on")
+        connection.execute("SET synchronous_commit = on")
 
 
-async def take(connection: Connection, address: Address) -> None:
+def take(connection: Connection, address: Address) -> None:
     """Have the store together with other services, or for oneself alone."""
     how = "pg_try_advisory_lock" + ("" if address.alone else "_shared")
-    asked = f"SELECT {how}($1, $2)"
-    if not await connection.fetchval(asked, LOCKS, lock_of(address.schema, "use")):
+    asked = f"SELECT {how}($1::int, $2::int)"
+    if not connection.value(asked, LOCKS, lock_of(address.schema, "use")):
         who = "a service" if address.alone else "a move to or from it"
         raise StoreInUse(f"it is in use by {who}")

@@ -1,13 +1,12 @@
 """The engine: the store's methods, each a piece of work on the line to the database."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from asyncpg import Connection
-
 from llr_service.stores.postgres import read, write
 from llr_service.stores.postgres.connection import PostgresConnection
+from llr_service.stores.postgres.driver import Connection
 from llr_service.stores.postgres.url import Address, address
 from llr_service.stores.store import (
     Change,
@@ -93,7 +92,7 @@ class Postgres:
             self._closed = True
             self._line.close()
 
-    def ask(self, work: Callable[[Connection], Awaitable[R]], where: str = "") -> R:
+    def ask(self, work: Callable[[Connection], R], where: str = "") -> R:
         """Do some work on the connection. Raises a `StoreError`, which says where."""
         if self._closed:
             raise StoreUnavailable(f"{self.address.shown} was closed")

@@ -6,11 +6,10 @@ All of a session is read by one statement, so that nobody can change it in betwe
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from asyncpg import Connection, Record
-
 from llr_service.stores import integrity
 from llr_service.stores.integrity import WHOLE_LOG, contiguous_entries
 from llr_service.stores.postgres import schema
+from llr_service.stores.postgres.driver import Byteas, Connection, Row
 from llr_service.stores.store import (
     Damaged,
     Entry,
@@ -44,16 +43,16 @@ AT_A_TIME = 256
 """Entries of a log that are asked for at once."""
 
 
-async def load(connection: Connection, name: str) -> StoredSession | None:
+def load(connection: Connection, name: str) -> StoredSession | None:
     """All that is known of a session, None if there is none. Raises `Damaged`."""
     if not_text(name):
         return None
-    rows = await connection.fetch(LOAD, name.encode())
+    rows = connection.rows(LOAD, name.encode())
     head = next((row for row in rows if row["kind"] == "head"), None)
     return None if head is None else _stored(name, head, rows)
 
 
-def _stored(name: str, head: Record, rows: Sequence[Record]) -> StoredSession:
+def _stored(name: str, head: Row, rows: Sequence[Row]) -> StoredSession:
     number, t, whose = head["session"], head["a"], f"session {name}"
     _same(head["crc"], integrity.session_crc(number, name, head["blob"]), whose, "its config")
     _same(head["c"], integrity.position_crc(number, t), whose, "its t")
@@ -73,13 +72,11 @@ def _stored(name: str, head: Record, rows: Sequence[Record]) -> StoredSession:
     )
 
 
-def _of(rows: Iterable[Record], kind: str) -> list[Record]:
+def _of(rows: Iterable[Row], kind: str) -> list[Row]:
     return [row for row in rows if row["kind"] == kind]
 
 
-def _snapshot(
-    head: Record, rows: Sequence[Record], whose: str
-) -> tuple[int, bytes | None, Retained]:
+def _snapshot(head: Row, rows: Sequence[Row], whose: str) -> tuple[int, bytes | None, Retained]:
     if [row["a"] for row in rows] != [t for t in [head["snapshot_t"]] if t is not None]:
         raise Damaged(f"{whose}: its snapshot is missing or of another time")
     for row in rows:
@@ -90,34 +87,34 @@ def _snapshot(
     return 0, None, Retained()
 
 
-def _entry(row: Record, t: int, n: int, whose: str) -> Entry:
+def _entry(row: Row, t: int, n: int, whose: str) -> Entry:
     crc = integrity.entry_crc(row["session"], t, n, row["blob"])
     _same(row["crc"], crc, whose, f"its log at {t}")
     return Entry(t, n, row["blob"])
 
 
-def _producer(row: Record, whose: str) -> tuple[str, int]:
+def _producer(row: Row, whose: str) -> tuple[str, int]:
     producer, number = _text(row["text"], whose), row["a"]
     crc = integrity.producer_crc(row["session"], producer, number)
     _same(row["crc"], crc, whose, "a producer")
     return producer, number
 
 
-def _kept(row: Record, whose: str) -> tuple[str, PendingExample]:
+def _kept(row: Row, whose: str) -> tuple[str, PendingExample]:
     name, kept = _text(row["text"], whose), PendingExample(row["a"], bool(row["b"]), row["blob"])
     _same(row["crc"], integrity.pending_crc(row["session"], name, *kept), whose, "what it keeps")
     return name, kept
 
 
-async def read_log(
+def read_log(
     connection: Connection, session: int, start: int, end: int, nbytes: int
 ) -> list[Entry] | None:
     """A page of a log, None if there is no such session. Raises `Damaged`."""
-    if await connection.fetchval(THERE, session) is None:
+    if connection.value(THERE, session) is None:
         return None
     whose, found, at, size = f"session number {session}", list[Entry](), start, 0
     while at < end and size < nbytes:
-        rows = await connection.fetch(LOG, session, at, end, AT_A_TIME)
+        rows = connection.rows(LOG, session, at, end, AT_A_TIME)
         some = [_logged(row, session, whose) for row in rows]
         found, size = found + some, size + sum(len(entry.blob) for entry in some)
         if len(rows) < AT_A_TIME:
@@ -126,24 +123,24 @@ async def read_log(
     try:
         return [*contiguous_entries(found, start, end, nbytes, whose)]
     except Damaged:
-        if await connection.fetchval(THERE, session) is None:  # deleted while it was read
+        if connection.value(THERE, session) is None:  # deleted while it was read
             return None
         raise
 
 
-def _logged(row: Record, session: int, whose: str) -> Entry:
+def _logged(row: Row, session: int, whose: str) -> Entry:
     t, n, blob = row["t"], row["n"], row["blob"]
     _same(row["crc"], integrity.entry_crc(session, t, n, blob), whose, f"its log at {t}")
     return Entry(t, n, blob)
 
 
-async def listed(
+def listed(
     connection: Connection, after: str, limit: int, asked: str = LIST
 ) -> list[SessionSummary]:
     """At most `limit` sessions whose names follow `after`, without those that are damaged."""
     found, last = list[SessionSummary](), after.encode()
     while missing := limit - len(found):
-        rows = await connection.fetch(asked, last, missing)
+        rows = connection.rows(asked, last, missing)
         found += [_listed(row) for row in rows if _whole(row)]
         if len(rows) < missing:
             break
@@ -151,11 +148,11 @@ async def listed(
     return found
 
 
-def _listed(row: Record) -> SessionSummary:
+def _listed(row: Row) -> SessionSummary:
     return SessionSummary(row["name"].decode(), row["config"], row["t"], row["version"])
 
 
-def _whole(row: Record) -> bool:
+def _whole(row: Row) -> bool:
     try:
         crc = integrity.session_crc(row["id"], row["name"].decode(), row["config"])
     except UnicodeDecodeError:
@@ -163,16 +160,16 @@ def _whole(row: Record) -> bool:
     return bool(crc == row["crc"] and row["t_crc"] == integrity.position_crc(row["id"], row["t"]))
 
 
-async def versions(connection: Connection, names: Sequence[str]) -> Mapping[str, Version]:
+def versions(connection: Connection, names: Sequence[str]) -> Mapping[str, Version]:
     """Which sessions have these names at present."""
     asked = {name.encode(): name for name in names if not not_text(name)}
-    rows = await connection.fetch(VERSIONS, [*asked])
+    rows = connection.rows(VERSIONS, Byteas(asked))
     return {asked[row["name"]]: Version(row["id"], row["version"]) for row in rows}
 
 
-async def count(connection: Connection) -> int:
+def count(connection: Connection) -> int:
     """How many sessions there are."""
-    return int(await connection.fetchval("SELECT count(*) FROM sessions"))
+    return int(connection.value("SELECT count(*) FROM sessions"))
 
 
 def _text(text: bytes, whose: str) -> str:

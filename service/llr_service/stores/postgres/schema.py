@@ -7,8 +7,7 @@ numbers and is not worth compressing.
 
 from zlib import crc32
 
-from asyncpg import Connection
-
+from llr_service.stores.postgres.driver import Connection
 from llr_service.stores.store import REPLAY_MARK, StoreError, StoreTooNew
 
 IS_REPLAY = f"position('\\x{REPLAY_MARK.hex()}'::bytea IN config) > 0"
@@ -88,11 +87,11 @@ def lock_of(schema: str, purpose: str) -> int:
     return crc32(f"{purpose} {schema}".encode()) >> 1
 
 
-async def version(connection: Connection, schema: str) -> int:
+def version(connection: Connection, schema: str) -> int:
     """The version of the tables. Raises `StoreTooNew` for one of a later service."""
-    if await connection.fetchval(THERE, schema) is None:
+    if connection.value(THERE, schema) is None:
         return 0
-    found = int(await connection.fetchval(f"SELECT version FROM {schema}.version"))  # noqa: S608
+    found = int(connection.value(f"SELECT version FROM {schema}.version"))  # noqa: S608
     if found > KNOWN:
         raise StoreTooNew(
             f"its tables are of version {found}, this service knows versions up to {KNOWN}"
@@ -100,31 +99,31 @@ async def version(connection: Connection, schema: str) -> int:
     return found
 
 
-async def check(connection: Connection, schema: str) -> None:
+def check(connection: Connection, schema: str) -> None:
     """See that the tables are of this version."""
-    found = await version(connection, schema)
+    found = version(connection, schema)
     if found < KNOWN:
         state = f"has the tables of version {found}" if found else "has no tables yet"
         raise StoreError(f"{state}, this service needs version {KNOWN}: run `llr migrate`")
 
 
-async def migrate(connection: Connection, schema: str) -> None:
+def migrate(connection: Connection, schema: str) -> None:
     """Bring the tables to this version in one transaction, one process at a time."""
-    async with connection.transaction():
-        await connection.execute(HOUR)
-        await connection.execute(
-            "SELECT pg_advisory_xact_lock($1, $2)", LOCKS, lock_of(schema, "migrate")
+    with connection.transaction():
+        connection.execute(HOUR)
+        connection.execute(
+            "SELECT pg_advisory_xact_lock($1::int, $2::int)", (LOCKS, lock_of(schema, "migrate"))
         )
-        found = await version(connection, schema)
+        found = version(connection, schema)
         if found == 0:
-            await _start(connection, schema)
+            _start(connection, schema)
         for statements in MIGRATIONS[found:]:
             for statement in statements:
-                await connection.execute(statement)
-        await connection.execute(f"UPDATE {schema}.version SET version = {KNOWN}")  # noqa: S608
+                connection.execute(statement)
+        connection.execute(f"UPDATE {schema}.version SET version = {KNOWN}")  # noqa: S608
 
 
-async def _start(connection: Connection, schema: str) -> None:
-    await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    await connection.execute(f"CREATE TABLE {schema}.version (version integer NOT NULL)")
-    await connection.execute(f"INSERT INTO {schema}.version VALUES (0)")  # noqa: S608
+def _start(connection: Connection, schema: str) -> None:
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    connection.execute(f"CREATE TABLE {schema}.version (version integer NOT NULL)")
+    connection.execute(f"INSERT INTO {schema}.version VALUES (0)")  # noqa: S608

@@ -6,10 +6,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
-from asyncpg import Connection
-
 from llr_service.stores import integrity
 from llr_service.stores.plan import BatchPlan, SessionPlan
+from llr_service.stores.postgres.driver import Bigints, Byteas, Connection
 from llr_service.stores.postgres.errors import AGAIN, OF_ONE_CHANGE
 from llr_service.stores.store import (
     AppendSamples,
@@ -26,7 +25,7 @@ from llr_service.stores.store import (
     WriteSnapshot,
     Written,
 )
-from llr_service.stores.validation import Position, name_taken, no_session, validate
+from llr_service.stores.validation import Position, find_conflict, name_taken, validate
 
 Positions = dict[int, Position]
 Rows = list[tuple[Any, ...]]
@@ -39,22 +38,24 @@ SOON = 2**20
 """Bytes that are on their way to the server in no time."""
 ROWS = 2000
 """Entries of a log that are deleted at a time: a log may have millions."""
+NO_SNAPSHOT = -1
+"""In place of the t of a snapshot that there is not."""
 TRIES = 4
 """How often a group is tried again that was rolled back for the sake of another's."""
 
 
-async def write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def write(connection: Connection, group: Sequence[Change]) -> list[Result]:
     """Store a group. Raises what the driver raises."""
     for _ in range(TRIES):
         with suppress(*AGAIN):
-            return await _write(connection, group)
-    return await _write(connection, group)
+            return _write(connection, group)
+    return _write(connection, group)
 
 
-async def _write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _write(connection: Connection, group: Sequence[Change]) -> list[Result]:
     wrong = [validate(change) or _too_large(change) for change in group]
     fit = [change for change, why in zip(group, wrong, strict=True) if why is None]
-    stored = iter(await _stored(connection, fit) if fit else [])
+    stored = iter(_stored(connection, fit) if fit else [])
     return [next(stored) if why is None else Conflict(why) for why in wrong]
 
 
@@ -75,16 +76,16 @@ def _blobs(change: Change) -> Iterator[bytes]:
         yield from (row.blob for _, row in change.pending if row is not None)
 
 
-async def _stored(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _stored(connection: Connection, group: Sequence[Change]) -> list[Result]:
     plan = BatchPlan()
     moves = [change for change in group if not isinstance(change, CreateSession | DeleteSession)]
     fits = len(moves) == len(group) and sum(map(_size, group)) <= TOGETHER
     if not fits or any(isinstance(plan.add(move), Conflict) for move in moves):
-        return await _in_order(connection, group)
+        return _in_order(connection, group)
     with suppress(*OF_ONE_CHANGE):
-        if await run_statement(connection, plan_rows(plan)):
+        if run_statement(connection, plan_rows(plan)):
             return [Written(move.session) for move in moves]
-    return await _in_order(connection, group)
+    return _in_order(connection, group)
 
 
 def _size(change: Change) -> int:
@@ -93,32 +94,32 @@ def _size(change: Change) -> int:
     return sum(map(len, _blobs(change)))
 
 
-async def _in_order(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _in_order(connection: Connection, group: Sequence[Change]) -> list[Result]:
     """Lock all sessions, then one run of changes after the other."""
     try:
-        async with connection.transaction():
-            at = await _locked(connection, group)
-            return [one for run in _runs(group) for one in await _run(connection, run, at)]
+        with connection.transaction():
+            at = _locked(connection, group)
+            return [one for run in _runs(group) for one in _run(connection, run, at)]
     except OF_ONE_CHANGE:
         pass
-    async with connection.transaction():
-        at = await _locked(connection, group)
-        return [await _alone(connection, change, at) for change in group]
+    with connection.transaction():
+        at = _locked(connection, group)
+        return [_alone(connection, change, at) for change in group]
 
 
-async def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
+def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
     if sum(map(_size, group)) > SOON:
-        await connection.execute(PATIENCE)
+        connection.execute(PATIENCE)
     sessions = {change.session for change in group if not isinstance(change, CreateSession)}
-    rows = await connection.fetch(LOCK, sorted(sessions))
-    return {session: Position(t, version) for session, t, version in rows}
+    rows = connection.rows(LOCK, Bigints(sorted(sessions)))
+    return {row["id"]: Position(row["t"], row["version"]) for row in rows}
 
 
-async def _alone(connection: Connection, change: Change, at: Positions) -> Result:
+def _alone(connection: Connection, change: Change, at: Positions) -> Result:
     """One change, which may fail by itself."""
     try:
-        async with connection.transaction():
-            return (await _run(connection, [change], at))[0]
+        with connection.transaction():
+            return (_run(connection, [change], at))[0]
     except OF_ONE_CHANGE as error:
         return Conflict(f"it cannot be kept: {error}")
 
@@ -144,33 +145,31 @@ def _kind(change: Change) -> type:
     )
 
 
-async def _run(connection: Connection, run: Sequence[Change], at: Positions) -> list[Result]:
+def _run(connection: Connection, run: Sequence[Change], at: Positions) -> list[Result]:
     """Changes of one kind; `at` is where the sessions are, and is kept up to date."""
     if isinstance(run[0], CreateSession):
-        return await _create(connection, cast(Sequence[CreateSession], run), at)
+        return _create(connection, cast(Sequence[CreateSession], run), at)
     if isinstance(run[0], DeleteSession):
-        return await _delete(connection, cast(Sequence[DeleteSession], run), at)
-    return await _move(connection, cast(Sequence[Update], run), at)
+        return _delete(connection, cast(Sequence[DeleteSession], run), at)
+    return _move(connection, cast(Sequence[Update], run), at)
 
 
-async def _move(connection: Connection, moves: Sequence[Update], at: Positions) -> list[Result]:
+def _move(connection: Connection, moves: Sequence[Update], at: Positions) -> list[Result]:
     plan = BatchPlan(at)
     results = [plan.add(move) for move in moves]
-    if not await run_statement(connection, plan_rows(plan)):
+    if not run_statement(connection, plan_rows(plan)):
         raise StoreError("a session moved although it is locked")
     at.update({session: one.end for session, one in plan.sessions.items()})
     return results
 
 
-async def _create(
-    connection: Connection, group: Sequence[CreateSession], at: Positions
-) -> list[Result]:
-    ids = await reserve_ids(connection, len(group))
+def _create(connection: Connection, group: Sequence[CreateSession], at: Positions) -> list[Result]:
+    ids = reserve_ids(connection, len(group))
     named = [*zip(ids, group, strict=True)]
     in_order = sorted(named, key=lambda pair: pair[1].name.encode())
-    made = await insert_sessions(connection, [_session(*pair) for pair in in_order])
+    made = insert_sessions(connection, [_session(*pair) for pair in in_order])
     new = [pair for pair in named if pair[0] in made]
-    await run_statement(connection, _states(new))
+    run_statement(connection, _states(new))
     at.update({session: Position(create.t, create.version) for session, create in new})
     return [
         Written(session) if session in made else Conflict(name_taken(create.name))
@@ -182,7 +181,7 @@ def _session(session: int, create: CreateSession) -> tuple[Any, ...]:
     name, config, t = create.name, create.config, create.t
     head = (t, create.version, integrity.position_crc(session, t))
     crc = integrity.session_crc(session, name, config)
-    snapshot_t = None if create.snapshot is None else t
+    snapshot_t = NO_SNAPSHOT if create.snapshot is None else t
     return (session, *head, snapshot_t, crc, name.encode(), config)
 
 
@@ -201,34 +200,48 @@ def _states(new: Sequence[tuple[int, CreateSession]]) -> dict[str, Rows]:
     }
 
 
-async def _delete(
-    connection: Connection, group: Sequence[DeleteSession], at: Positions
-) -> list[Result]:
+def _delete(connection: Connection, group: Sequence[DeleteSession], at: Positions) -> list[Result]:
     results: list[Result] = []
     for delete in group:
-        known = at.pop(delete.session, None) is not None
-        reason = Conflict(no_session(delete.session))
-        results.append(Written(delete.session) if known else reason)
+        conflict = find_conflict(delete, at.get(delete.session))
+        results.append(conflict or Written(delete.session))
+        if conflict is None:
+            del at[delete.session]
     gone = [result.session for result in results if isinstance(result, Written)]
-    await connection.execute(DELETE, gone)
+    connection.execute(DELETE, [Bigints(gone)])
     return results
 
 
-async def run_maintenance(connection: Connection) -> bool:
+def run_maintenance(connection: Connection) -> bool:
     """Delete a part of what deleted sessions left of their logs; whether there was anything."""
-    return bool(await connection.fetchval(TIDY, ROWS))
+    return bool(connection.value(TIDY, ROWS))
+
+
+Columns = tuple[tuple[str, str], ...]
+"""The columns of a part, each with its type: `bigint` or `bytea`."""
+ARRAYS: dict[str, type[Bigints | Byteas]] = {"bigint": Bigints, "bytea": Byteas}
 
 
 class Part(NamedTuple):
-    """A part: its columns, each with its type, and what is done with rows `r` of them."""
+    """A part: its columns, and what is done with rows `r` of them."""
 
-    columns: tuple[tuple[str, str], ...]
+    columns: Columns
     sql: str
 
 
-def _part(columns: str, sql: str) -> Part:
+def _columns(columns: str) -> Columns:
     pairs = (column.split() for column in columns.split(", "))
-    return Part(tuple((name, kind) for name, kind in pairs), sql)
+    return tuple((name, kind) for name, kind in pairs)
+
+
+def _part(columns: str, sql: str) -> Part:
+    return Part(_columns(columns), sql)
+
+
+def _arrays(columns: Columns, rows: Rows) -> Iterator[Bigints | Byteas]:
+    """Rows as an array for each column."""
+    for (_, kind), column in zip(columns, zip(*rows, strict=True), strict=True):
+        yield ARRAYS[kind](column)
 
 
 PATIENCE = """SELECT set_config(
@@ -247,7 +260,7 @@ PARTS = {
             SELECT count(*) = cardinality($1) AS yes FROM there
         ), moved AS (
             UPDATE sessions AS s SET t = r.t, version = r.version, t_crc = r.t_crc,
-                snapshot_t = coalesce(r.snapshot_t, s.snapshot_t)
+                snapshot_t = coalesce(nullif(r.snapshot_t, -1), s.snapshot_t)
             FROM {rows} WHERE s.id = r.id AND {fits}
         )""",
     ),
@@ -278,9 +291,9 @@ PARTS = {
             SET next = excluded.next, crc = excluded.crc)""",
     ),
     "kept": _part(
-        "session bigint, expires bigint, learnt boolean, crc bigint, id bytea, blob bytea",
+        "session bigint, expires bigint, learnt bigint, crc bigint, id bytea, blob bytea",
         """shelved AS (INSERT INTO kept (session, expires, learnt, crc, id, blob)
-            SELECT r.* FROM {rows} WHERE {fits}
+            SELECT session, expires, learnt <> 0, crc, r.id, blob FROM {rows} WHERE {fits}
             ON CONFLICT (session, id) DO UPDATE SET expires = excluded.expires,
                 learnt = excluded.learnt, crc = excluded.crc, blob = excluded.blob)""",
     ),
@@ -290,10 +303,17 @@ PARTS = {
             WHERE kept.session = r.session AND kept.id = r.id AND {fits})""",
     ),
 }
-NUMBERS = "SELECT nextval(pg_get_serial_sequence('sessions', 'id')) FROM generate_series(1, $1)"
+NUMBERS = """SELECT nextval(pg_get_serial_sequence('sessions', 'id')) AS id
+    FROM generate_series(1, $1::bigint)"""
+CREATED = _columns(
+    "id bigint, t bigint, version bigint, t_crc bigint, snapshot_t bigint, crc bigint,"
+    " name bytea, config bytea"
+)
 CREATE = """INSERT INTO sessions (id, t, version, t_crc, snapshot_t, crc, name, config)
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+    SELECT id, t, version, t_crc, nullif(snapshot_t, -1), crc, name, config
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
         $6::bigint[], $7::bytea[], $8::bytea[])
+        AS r(id, t, version, t_crc, snapshot_t, crc, name, config)
     ON CONFLICT (name) DO NOTHING RETURNING id"""
 DELETE = """WITH gone AS (DELETE FROM sessions WHERE id = ANY($1::bigint[]) RETURNING id),
     no_snapshot AS (DELETE FROM snapshots USING gone WHERE session = gone.id),
@@ -315,11 +335,11 @@ TIDY = """WITH one AS (
     SELECT count(*) FROM one"""
 
 
-async def run_statement(connection: Connection, rows: Mapping[str, Rows]) -> bool:
+def run_statement(connection: Connection, rows: Mapping[str, Rows]) -> bool:
     """Run the parts that have rows; whether all sessions were where they had to be."""
     names = tuple(name for name, some in rows.items() if some)
-    columns = [column for name in names for column in zip(*rows[name], strict=True)]
-    return not names or bool(await connection.fetchval(_statement(names), *columns))
+    arrays = [array for name in names for array in _arrays(PARTS[name].columns, rows[name])]
+    return not names or bool(connection.value(_statement(names), *arrays))
 
 
 @lru_cache
@@ -335,14 +355,15 @@ def _statement(names: Sequence[str]) -> str:
     return " ".join(["WITH", ", ".join(parts), "SELECT", fits])
 
 
-async def insert_sessions(connection: Connection, rows: Rows) -> set[int]:
+def insert_sessions(connection: Connection, rows: Rows) -> set[int]:
     """Make sessions; returns those whose names were free."""
-    return {row[0] for row in await connection.fetch(CREATE, *zip(*rows, strict=True))}
+    made = connection.rows(CREATE, *_arrays(CREATED, rows))
+    return {row["id"] for row in made}
 
 
-async def reserve_ids(connection: Connection, count: int) -> list[Any]:
+def reserve_ids(connection: Connection, count: int) -> list[int]:
     """So many numbers that no session ever had."""
-    return [row[0] for row in await connection.fetch(NUMBERS, count)]
+    return [row["id"] for row in connection.rows(NUMBERS, count)]
 
 
 def plan_rows(plan: BatchPlan) -> dict[str, Rows]:
@@ -373,7 +394,7 @@ def plan_rows(plan: BatchPlan) -> dict[str, Rows]:
 
 def _move_row(session: int, plan: SessionPlan) -> tuple[Any, ...]:
     t, version = plan.end
-    snapshot_t = plan.snapshot[0] if plan.snapshot else None
+    snapshot_t = plan.snapshot[0] if plan.snapshot else NO_SNAPSHOT
     return (session, *plan.start, t, version, integrity.position_crc(session, t), snapshot_t)
 
 

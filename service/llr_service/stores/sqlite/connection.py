@@ -11,8 +11,10 @@ from llr_service.stores.store import Damaged, StoreError, StoreFull, StoreInUse,
 
 Row = tuple[Any, ...]
 
-SIZES = (64, 16, 4, 1)
-"""Rows of a statement: few sizes, so that each is prepared once."""
+MOST_ROWS = 64
+"""Rows of a statement, at most."""
+PREPARED = 512
+"""Statements that stay prepared: one for each number of rows, of a handful of tables."""
 
 
 class Cursor(Protocol):
@@ -39,6 +41,11 @@ class Connection(Protocol):
         """Whether a transaction is open."""
         ...
 
+    @property
+    def total_changes(self) -> int:
+        """How many rows this connection has changed so far."""
+        ...
+
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Cursor:
         """Run a statement."""
         ...
@@ -56,34 +63,31 @@ def connect(path: Path) -> Connection:
 
     It may be opened in one thread and used in another, though never in two at once.
     """
-    made = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    made = sqlite3.connect(
+        path,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=PREPARED,
+    )
     return cast(Connection, made)
 
 
 def run_all(db: Connection, sql: str, rows: Sequence[Row]) -> None:
     """Run a statement for many rows, whose place in it is `{}`, a few dozen at a time.
 
-    A statement at a time would do. But each one gives up the interpreter and asks for it again,
-    and to be given it costs both who waits and who gives more than the statement does.
+    A statement a row would do. But each one gives up the interpreter and asks for it again, and to
+    be given it costs both who waits and who gives more than the statement does.
     """
-    at = 0
-    for size in SIZES:
-        while len(rows) - at >= size:
-            some = rows[at : at + size]
-            db.execute(_for_many(sql, size, len(some[0])), [*chain.from_iterable(some)])
-            at += size
+    for at in range(0, len(rows), MOST_ROWS):
+        some = rows[at : at + MOST_ROWS]
+        db.execute(_for_many(sql, len(some), len(some[0])), [*chain.from_iterable(some)])
 
 
-@lru_cache
+@lru_cache(PREPARED)
 def _for_many(sql: str, rows: int, columns: int) -> str:
     row = f"({', '.join('?' * columns)})"
     return sql.format(", ".join([row] * rows))
-
-
-def changed(db: Connection) -> int:
-    """How many rows this connection has changed so far."""
-    [(rows,)] = db.execute("SELECT total_changes()").fetchall()
-    return int(rows)
 
 
 ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)

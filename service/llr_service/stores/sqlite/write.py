@@ -18,7 +18,6 @@ from llr_service.stores.sqlite.connection import (
     DAMAGE,
     OF_ONE_CHANGE,
     Connection,
-    changed,
     code,
     run_all,
 )
@@ -36,7 +35,7 @@ from llr_service.stores.store import (
     Update,
     Written,
 )
-from llr_service.stores.validation import Position, name_taken, no_session, validate
+from llr_service.stores.validation import Position, find_conflict, name_taken, validate
 
 MOVE = """UPDATE sessions SET t = v.column1, t_crc = v.column2, version = v.column3,
         snapshot_t = coalesce(v.column4, snapshot_t)
@@ -159,9 +158,9 @@ def update_all(db: Connection, updates: Sequence[Update]) -> list[Result]:
 
 def _write(db: Connection, plan: BatchPlan) -> None:
     """Write the rows of a plan. Raises `ConflictError` if a session is not where it starts."""
-    plans, before = plan.sessions.items(), changed(db)
+    plans, before = plan.sessions.items(), db.total_changes
     run_all(db, MOVE, [_move(session, one) for session, one in plans])
-    if changed(db) - before != len(plans):
+    if db.total_changes - before != len(plans):
         raise ConflictError
     for session, one in plans:
         if one.cut is not None:
@@ -199,10 +198,11 @@ def _create(db: Connection, change: CreateSession) -> Result:
 
 
 def _delete(db: Connection, change: DeleteSession) -> Result:
-    before = changed(db)
+    rows = db.execute(POSITION, (change.session,)).fetchall()
+    conflict = find_conflict(change, next((Position(*row[1:]) for row in rows), None))
+    if conflict is not None:
+        return conflict
     db.execute("DELETE FROM sessions WHERE id = ?", (change.session,))
-    if changed(db) == before:
-        return Conflict(no_session(change.session))
     for table in ("snapshots", "producers", "kept"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (change.session,))  # noqa: S608
     discard(db, change.session)

@@ -1,0 +1,30 @@
+"""`GET /guide/`: the documentation site, offline and without a key."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from llr_service import guide
+from llr_service.http.auth import PUBLIC, requires
+from llr_service.routes.dashboard import conditional
+
+router = APIRouter(tags=["guide"])
+NOT_BUILT = "This installation has no guide; in a clone of the repository `make docs` builds it."
+
+
+@requires(PUBLIC)
+async def page(request: Request) -> Response:
+    """A file of the site. Links in it are relative, so a folder's address ends with a slash."""
+    path = request.path_params.get("path")
+    if path is None:
+        return RedirectResponse("/guide/")
+    found = guide.find(path)
+    if found is not None:
+        return conditional(request, found)
+    if path and guide.find(f"{path}/") is not None:
+        return RedirectResponse(f"/guide/{path}/")
+    raise HTTPException(404, NOT_BUILT if guide.find("") is None else None)
+
+
+router.add_route("/guide", page, methods=["GET"], include_in_schema=False)
+router.add_route("/guide/{path:path}", page, methods=["GET"], include_in_schema=False)

@@ -1,0 +1,130 @@
+"""Answers on the wire: one write where their length is known, and the same bytes as uvicorn's."""
+
+from typing import Any
+
+import pytest
+from llr_service.http.uvicorn_private import JOINED
+from support.http_talk import Talk, Transport
+
+REQUEST = b"GET /x HTTP/1.1\r\nhost: here\r\n\r\n"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Writes(Transport):
+    """A transport that keeps each write apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        super().write(data)
+        self.writes.append(bytes(data))
+
+
+class Sender:
+    """An app that sends these messages, and raises what is among them."""
+
+    def __init__(self, *messages: dict[str, Any] | Exception) -> None:
+        self.messages = messages
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        for message in self.messages:
+            if isinstance(message, Exception):
+                raise message
+            await send(message)
+
+
+def start(*headers: tuple[bytes, bytes], status: int = 200) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": list(headers)}
+
+
+def body(part: bytes, more: bool = False) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": part, "more_body": more}
+
+
+LENGTH = (b"content-length", b"2")
+
+
+async def said(request: bytes, *messages: dict[str, Any] | Exception) -> Writes:
+    talk = Talk(Sender(*messages))
+    transport = Writes()
+    talk.connection.transport = talk.transport = transport
+    await talk.say(request)
+    return transport
+
+
+@pytest.mark.anyio
+async def test_an_answer_of_known_length_is_one_write() -> None:
+    transport = await said(REQUEST, start(LENGTH, (b"x-a", b"b")), body(b"ok"))
+    assert transport.writes == [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-a: b\r\n\r\nok",
+    ]
+    assert not transport.closed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("request_", "messages"),
+    [
+        (REQUEST, [start(), body(b"ok")]),
+        (REQUEST, [start(LENGTH), body(b"o", more=True), body(b"k")]),
+        (REQUEST, [start((b"content-length", b"0")), body(b"")]),
+        (REQUEST, [start(LENGTH, (b"connection", b"close")), body(b"ok")]),
+        (REQUEST, [start((b"Content-Length", b"2"), (b"Connection", b"close")), body(b"ok")]),
+        (REQUEST, [start((b"content-length", b"%d" % (JOINED + 1))), body(b"a" * (JOINED + 1))]),
+        (REQUEST.replace(b"GET", b"HEAD"), [start(LENGTH), body(b"ok")]),
+        (
+            REQUEST.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"),
+            [start(LENGTH), body(b"ok")],
+        ),
+        (REQUEST.replace(b"1.1", b"1.0"), [start(LENGTH), body(b"ok")]),
+    ],
+)
+async def test_every_other_answer_is_as_uvicorn_writes_it(
+    request_: bytes, messages: list[dict[str, Any]]
+) -> None:
+    transport = await said(request_, *messages)
+    head, _, rest = transport.written.partition(b"\r\n\r\n")
+    closes = b"connection: close" in request_ or b"1.0" in request_ or b"close" in head.lower()
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert transport.closed == closes
+    assert head.lower().count(b"connection: close") == closes
+    if request_.startswith(b"HEAD"):
+        assert rest == b""
+    elif b"chunked" in head:
+        assert rest == b"2\r\nok\r\n0\r\n\r\n"
+    else:
+        assert rest == b"".join(message["body"] for message in messages[1:])
+
+
+@pytest.mark.anyio
+async def test_the_head_of_a_stream_does_not_wait_for_its_body() -> None:
+    transport = await said(REQUEST, start((b"content-type", b"text/event-stream")))
+    assert transport.writes[0].startswith(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [start(LENGTH), ValueError()],
+        [start(LENGTH)],
+        [start((b"content-length", b"2"), (b"x-a", b"b\r\nx-b: c")), body(b"ok")],
+    ],
+)
+async def test_an_app_that_fails_before_its_body_is_a_500(messages: list[Any]) -> None:
+    transport = await said(REQUEST, *messages)
+    assert transport.written.startswith(b"HTTP/1.1 500")
+    assert transport.written.count(b"HTTP/1.1") == 1
+    assert transport.closed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("part", [b"o", b"oks"])
+async def test_a_body_of_another_length_closes_the_connection(part: bytes) -> None:
+    assert (await said(REQUEST, start(LENGTH), body(part))).closed
