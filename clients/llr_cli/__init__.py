@@ -1,1 +1,1 @@
-"""The command `llr`: serve, push, replay, figures, demo and the rest."""
+"""The command `llr`; `cli.py` lists its subcommands."""

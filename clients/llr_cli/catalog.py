@@ -1,4 +1,4 @@
-"""`llr catalog`: what a learner can be made of, read from the library's registries."""
+"""`llr catalog`: the models, algorithms and options in the library's registries."""
 
 import json
 from collections.abc import Iterable
@@ -10,26 +10,26 @@ from rich.console import Console
 from rich.table import Table
 
 from llr import ALGORITHMS, MODELS
-from llr import catalog as catalog_of_library
+from llr.config import catalog as library_catalog
 from llr.parameter import Parameter
 
 
 def catalog(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the models, the algorithms and the options each of them takes.
+    """List the models, the algorithms and their options.
 
     Example: llr catalog --json
     """
     if as_json:
-        typer.echo(json.dumps(catalog_of_library.contents(), indent=2))
+        typer.echo(json.dumps(library_catalog(), indent=2))
         return
     tables = (models_table(), "", algorithms_table(), "", options_table())
     Console().print(*tables, highlight=False)
 
 
 def models_table() -> Table:
-    """One row a model."""
+    """A table with one row per model."""
     table = _table("model", "predicts", "labels", "options")
     for name, model in MODELS.items():
         table.add_row(name, model.summary, model.domain, _names(model.parameters))
@@ -37,7 +37,7 @@ def models_table() -> Table:
 
 
 def algorithms_table() -> Table:
-    """One row an algorithm."""
+    """A table with one row per algorithm."""
     table = _table("algorithm", "how theta moves; how eta does", "options")
     for name, algorithm in ALGORITHMS.items():
         table.add_row(name, algorithm.summary, _names(algorithm.parameters))
@@ -45,7 +45,7 @@ def algorithms_table() -> Table:
 
 
 def options_table() -> Table:
-    """One row an option of any model or algorithm."""
+    """A table with one row per option of any model or algorithm."""
     found = [p for model in MODELS.values() for p in model.parameters]
     found += [p for algorithm in ALGORITHMS.values() for p in algorithm.parameters]
     table = _table("option", "meaning", "values", "default")

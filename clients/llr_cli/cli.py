@@ -1,28 +1,24 @@
-"""The command `llr`: which commands there are. Each has a module of its own."""
+"""The command `llr`: the table of its subcommands."""
 
 import sys
 from typing import Annotated
 
 import typer
 
-from llr_cli.interruption import quiet
+from llr_cli.exits import quiet
 
-with quiet():  # these take a second
+with quiet():  # these imports take a second
     from llr_connect import app as connect
 
     import llr
-    from llr_cli.backup import backup
+    from llr_cli.admin import backup, doctor, keys, migrate, migrate_store, restore, serve
     from llr_cli.catalog import catalog
     from llr_cli.demo import demo
-    from llr_cli.figures.command import figures
     from llr_cli.installation import mixed
-    from llr_cli.keys import keys
-    from llr_cli.late import label, predict
+    from llr_cli.predict import label, predict
     from llr_cli.push import push
-    from llr_cli.replay.command import replay
-    from llr_cli.serve import serve
+    from llr_cli.replay.command import figures, replay
     from llr_cli.sessions import app as sessions
-    from llr_cli.upkeep import doctor, migrate, migrate_store, restore
     from llr_cli.watch import watch
 
 app = typer.Typer(
@@ -49,7 +45,7 @@ def options(
     """Online learners that tune their own step size."""
 
 
-# the service's own help lists its settings, so it gets every word after `serve`
+# the service parses the arguments of `serve` itself, because its help lists its settings
 _pass_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command(context_settings=_pass_on)(serve)
 app.command()(demo)
@@ -71,7 +67,7 @@ app.command()(keys)
 
 
 def main() -> None:
-    """Run the command line: exits 0 when done, 2 when it was called wrongly, 130 on Ctrl-C."""
+    """Run the command line; `exits.py` lists the exit codes."""
     if warning := mixed():
         sys.stderr.write(f"llr: {warning}\n")
     app(prog_name="llr")

@@ -1,24 +1,24 @@
-"""How LLR is installed: which extras are here, and whether its packages are of one version."""
+"""Checks of the installation: extras, and equal versions of its packages."""
 
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import llr_client
 
-from llr_cli.connection import BadData
+from llr_cli.options import BadData
 
 
 def need_figures() -> None:
-    """Raise BadData, which names the extra to install, where matplotlib is missing."""
+    """Raise BadData with the extra to install if matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise BadData("figures need matplotlib: pip install 'llr[figures]'")
 
 
 def mixed() -> str | None:
-    """A sentence about an SDK of another version than this command, or None.
+    """A warning if the SDK's version differs from the command's; None if they are equal.
 
-    The distributions `llr` and `llr-client` both contain the package `llr_client`: of two versions
-    in one environment, each overwrites files of the other.
+    The distributions `llr` and `llr-client` both contain the package `llr_client`: two versions in
+    one environment overwrite each other's files.
     """
     own, client = version("llr"), llr_client.__version__
     try:

@@ -1,27 +1,35 @@
-"""How far a push has come, for those who watch it and for the line at its end."""
+"""Progress bars of pushes and of what-ifs, and their final lines."""
 
 import json
 import time
 from dataclasses import asdict
 from typing import Any
 
-from llr_client import Answer, LLRError, State
+from llr_client import Answer, LLRError, Session, State
+from llr_client.answers import Relearning
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
-from llr_cli.formats import Part
+from llr_cli.formats import Batch
 
 
-class Pushing:
-    """A push under way.
+class PushProgress:
+    """The progress of a push.
 
     Args:
         name: the session.
-        patience: seconds that a service which is away is waited for.
+        patience: seconds of retries when the service is unreachable.
 
     Attributes:
-        before: samples the service had when the push began.
-        sent: samples it learnt since.
+        before: samples the service had at the start.
+        sent: samples it has learnt since.
     """
 
     def __init__(self, name: str, patience: float) -> None:
@@ -47,7 +55,7 @@ class Pushing:
         self._bar.stop()
 
     def begin(self, before: int | None, total: int | None) -> None:
-        """The file is open, and the service has so much of it; None if that has no meaning."""
+        """Start; `before` is the number of the file's samples that the service has, if known."""
         self.before, self._began = before or 0, time.monotonic()
         self._goes_on = before is not None
         self._bar.update(self._task, total=total)
@@ -55,17 +63,17 @@ class Pushing:
         if before:
             self._say(f"{before:,} samples were sent before: going on after them")
 
-    def learnt(self, part: Part, answer: Answer) -> None:
-        """A part is on disk."""
-        self.sent += part.n
+    def learnt(self, batch: Batch, answer: Answer) -> None:
+        """Count a batch that is on disk."""
+        self.sent += batch.n
         if self._away:
             self._away = False
             self._say("the service answers again")
         told = f"{self.sent:,} samples, {self.rate:,.0f}/s, η {answer.eta:.3g}"
-        self._bar.update(self._task, completed=part.done, told=told)
+        self._bar.update(self._task, completed=batch.done, told=told)
 
     def waiting(self, error: LLRError, _seconds: float) -> None:
-        """The service is away; said once each time."""
+        """Report, once per outage, that the service is unreachable."""
         if not self._away:
             self._away = True
             self._say(f"{error}; trying again for {self._patience:.0f} s")
@@ -76,7 +84,7 @@ class Pushing:
         return self.sent / max(time.monotonic() - self._began, 1e-3)
 
     def hint(self) -> str:
-        """What to add to the reason of an early end."""
+        """A hint to append to the reason of an early end."""
         learnt = self.sent + self.before
         if not learnt:
             return ""
@@ -84,7 +92,7 @@ class Pushing:
         return f"; {learnt:,} samples are learnt{then}"
 
     def report(self, state: State, as_json: bool) -> None:
-        """The line at the end."""
+        """Print the final line."""
         if as_json:
             known = asdict(state)
             shown: dict[str, Any] = {"sent": self.sent, "before": self.before}
@@ -102,3 +110,36 @@ class Pushing:
 
     def _say(self, line: str) -> None:
         self._bar.console.print(line, highlight=False, soft_wrap=True)
+
+
+class RelearnProgress:
+    """The progress of one what-if."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._goes_on = name, False
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            disable=not console.is_interactive,
+        )
+        self._task = self._bar.add_task(name, total=None)
+
+    def wait(self, session: Session) -> State:
+        """Wait until it has learnt all samples; returns its state."""
+        self._goes_on = True
+        with self._bar:
+            return session.relearnt(self._update)
+
+    def hint(self) -> str:
+        """A hint to append to the reason of an early end."""
+        if not self._goes_on:
+            return ""
+        return f"; {self._name} goes on in the service: see llr sessions show {self._name}"
+
+    def _update(self, relearning: Relearning) -> None:
+        self._goes_on = relearning.stopped is None and relearning.done < relearning.of
+        self._bar.update(self._task, completed=relearning.done, total=relearning.of)

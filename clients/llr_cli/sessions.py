@@ -1,4 +1,4 @@
-"""`llr sessions`: which there are, what they have learnt, and an end to them."""
+"""`llr sessions`: lists, shows, forks and deletes sessions, and manages their shadows."""
 
 import json
 import sys
@@ -7,134 +7,200 @@ from typing import Annotated, Any
 
 import typer
 from llr_client import Listed, State
+from llr_client.answers import Shadow
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from llr_cli.connection import (
-    LOCAL,
-    USAGE,
+from llr_cli.exits import USAGE, fail
+from llr_cli.formatting import ago, format_theta
+from llr_cli.options import (
+    DEFAULT_URL,
     AsJson,
-    CopyNamed,
+    CopyName,
     Key,
-    ManyNamed,
-    Named,
+    SessionName,
+    SessionNames,
+    ShadowName,
     Url,
-    end,
-    service,
+    open_client,
 )
-from llr_cli.largest import told
-from llr_cli.relearning import Waiting
-from llr_cli.shadows import add_shadow, promote, remove_shadow, shadows
+from llr_cli.progress import RelearnProgress
 
 app = typer.Typer(
     help="List sessions, show, fork, compare or delete them.\n\nExample: llr sessions",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COLUMNS = ("session", "model", "algorithm", "dim", "t", "eta", "mean\nloss", "regret\nml")
+COLUMNS = (
+    "session",
+    "model",
+    "algorithm",
+    "dim",
+    "t",
+    "eta",
+    "recent\nloss",
+    "activity",
+    "last\nsample",
+)
 WORDS = 3
+SHADOW_COLUMNS = ("name", "algorithm", "t", "eta", "mean loss", "regret ml", "lead", "status")
 LARGEST = 20
-"""How many named features are shown."""
+"""The most named features that `show` prints."""
 
 
 @app.callback(invoke_without_command=True)
 def listed(
-    context: typer.Context, as_json: AsJson = False, url: Url = LOCAL, key: Key = None
+    context: typer.Context, as_json: AsJson = False, url: Url = DEFAULT_URL, key: Key = None
 ) -> None:
-    """List the sessions. Numbers are shown of those the service has in memory.
+    """List the sessions. Numbers are shown for sessions in the service's memory.
 
     Example: llr sessions --json
     """
     if context.invoked_subcommand is not None:
         _check_order(context)
         return
-    with service(url, key) as client:
+    with open_client(url, key) as client:
         rows = list(client.sessions())
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows], indent=2))
     elif not rows:
         typer.echo("there are no sessions")
     else:
-        Console().print(_table(rows), highlight=False)
+        Console().print(_session_table(rows), highlight=False)
 
 
 @app.command()
-def show(name: Named, as_json: AsJson = False, url: Url = LOCAL, key: Key = None) -> None:
-    """Show all of a session.
+def show(
+    name: SessionName, as_json: AsJson = False, url: Url = DEFAULT_URL, key: Key = None
+) -> None:
+    """Show the state of a session.
 
     Example: llr sessions show demo
     """
-    with service(url, key) as client:
+    with open_client(url, key) as client:
         state = asdict(client.session(name).state())
     if as_json:
         typer.echo(json.dumps(state, indent=2))
         return
     for member, value in state.items():
         named = member == "theta" and isinstance(value, dict)
-        typer.echo(f"{member:<10} {told(value, LARGEST) if named else _told(value)}")
+        typer.echo(f"{member:<10} {format_theta(value, LARGEST) if named else _format(value)}")
 
 
 @app.command()
 def fork(
-    name: Named,
-    copy: CopyNamed,
+    name: SessionName,
+    copy: CopyName,
     algorithm: Annotated[str | None, typer.Option(help="Another algorithm.")] = None,
     eta0: Annotated[float | None, typer.Option(help="Another first step size.")] = None,
     relearn: Annotated[
-        bool, typer.Option("--relearn", help="Learn all its samples anew, from the first one on.")
+        bool, typer.Option("--relearn", help="Learn all its samples again, from the first.")
     ] = False,
-    wait: Annotated[bool, typer.Option(help="Wait until all are learnt.")] = True,
+    wait: Annotated[bool, typer.Option(help="Wait until all samples are learnt.")] = True,
     as_json: AsJson = False,
-    url: Url = LOCAL,
+    url: Url = DEFAULT_URL,
     key: Key = None,
 ) -> None:
     """Copy a session. With another algorithm or step size the copy restarts from its theta.
 
-    With --relearn it learns what the session has learnt, in that other way: what if? The session
-    has to be one that keeps its samples, as `llr push --retain` creates it.
+    With --relearn the copy learns the session's samples again with that algorithm. The session
+    must retain its samples, as `llr push --retain` creates it.
 
     Example: llr sessions fork demo rival --algorithm sg/ag --relearn
     """
-    waiting = Waiting(copy)
-    with service(url, key, hint=waiting.hint) as client:
+    waiting = RelearnProgress(copy)
+    with open_client(url, key, hint=waiting.hint) as client:
         made = client.session(name).fork(copy, algorithm=algorithm, eta0=eta0, relearn=relearn)
         twin = waiting.wait(made) if relearn and wait else made.state()
     if as_json:
         typer.echo(json.dumps(asdict(twin), indent=2))
         return
     restarts = algorithm is not None or eta0 is not None
-    typer.echo(f"{copy} is a fork of {name}: {_how(twin, restarts)}, t {twin.t:,}")
+    typer.echo(f"{copy} is a fork of {name}: {_describe_fork(twin, restarts)}, t {twin.t:,}")
 
 
-app.command()(shadows)
-app.command()(add_shadow)
-app.command()(remove_shadow)
-app.command()(promote)
+@app.command()
+def shadows(
+    name: SessionName, as_json: AsJson = False, url: Url = DEFAULT_URL, key: Key = None
+) -> None:
+    """List the champion and the shadows of a session. A lead above 0 beats the champion.
+
+    Example: llr sessions shadows demo
+    """
+    with open_client(url, key) as client:
+        state = client.session(name).state()
+    if as_json:
+        typer.echo(json.dumps(asdict(state)["shadows"], indent=2))
+        return
+    Console().print(_shadow_table(state), highlight=False)
+
+
+@app.command()
+def add_shadow(
+    name: SessionName,
+    shadow: ShadowName,
+    algorithm: Annotated[str, typer.Option(help="Its algorithm.")],
+    eta0: Annotated[float | None, typer.Option(help="Its initial step size.")] = None,
+    url: Url = DEFAULT_URL,
+    key: Key = None,
+) -> None:
+    """Add a shadow: another algorithm that learns the session's samples from now on.
+
+    Example: llr sessions add-shadow demo rival --algorithm sg/ag
+    """
+    with open_client(url, key) as client:
+        state = client.session(name).add_shadow(shadow, algorithm, eta0=eta0)
+    typer.echo(f"{shadow} learns {algorithm} beside {name} from t {state.t:,} on")
+
+
+@app.command()
+def remove_shadow(
+    name: SessionName, shadow: ShadowName, url: Url = DEFAULT_URL, key: Key = None
+) -> None:
+    """Delete a shadow of a session and its state.
+
+    Example: llr sessions remove-shadow demo rival
+    """
+    with open_client(url, key) as client:
+        client.session(name).remove_shadow(shadow)
+    typer.echo(f"{shadow} is no longer beside {name}")
+
+
+@app.command()
+def promote(name: SessionName, shadow: ShadowName, url: Url = DEFAULT_URL, key: Key = None) -> None:
+    """Make a shadow the champion of a session; the champion becomes a shadow.
+
+    Example: llr sessions promote demo rival
+    """
+    with open_client(url, key) as client:
+        state = client.session(name).promote(shadow)
+    line = f"{shadow} ({state.algorithm}) is the champion of {name} at t {state.t:,}"
+    typer.echo(f"{line}; the previous one is the shadow {state.former}")
 
 
 @app.command()
 def delete(
-    names: ManyNamed,
+    names: SessionNames,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    url: Url = LOCAL,
+    url: Url = DEFAULT_URL,
     key: Key = None,
 ) -> None:
-    """Delete sessions and all that is kept of them.
+    """Delete sessions and all their data.
 
     Example: llr sessions delete demo --yes
     """
     if not yes and not sys.stdin.isatty():
-        end(USAGE, "nobody can be asked here: say --yes")
+        fail(USAGE, "stdin is no terminal, so there is no confirmation: give --yes")
     if not yes:
         typer.confirm(f"Delete {', '.join(names)} for good?", abort=True)
-    with service(url, key) as client:
+    with open_client(url, key) as client:
         for name in names:
             client.session(name).delete()
             typer.echo(f"{name} is deleted")
 
 
-def _how(twin: State, restarts: bool) -> str:
-    """What a fork is, in words."""
+def _describe_fork(twin: State, restarts: bool) -> str:
+    """Describe a fork in words."""
     if twin.relearning is not None:
         mean = f", mean loss {_number(twin.loss.mean)}" if twin.t else ""
         return f"{twin.algorithm} on its {twin.relearning.of:,} samples{mean}"
@@ -142,22 +208,21 @@ def _how(twin: State, restarts: bool) -> str:
 
 
 def _check_order(context: typer.Context) -> None:
-    """An option before the name of a subcommand would be forgotten: say so."""
+    """Refuse options before the name of a subcommand, which would be ignored."""
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            end(USAGE, f"write options after {context.invoked_subcommand!r}")
+            fail(USAGE, f"write options after {context.invoked_subcommand!r}")
 
 
-def _table(rows: list[Listed]) -> Table:
+def _session_table(rows: list[Listed]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for place, header in enumerate(COLUMNS):
         word = place < WORDS
         table.add_column(header, justify="left" if word else "right", no_wrap=word)
     for row in rows:
-        mean = row.loss.mean if row.loss else None
-        regret = row.regret.ml if row.regret else None
-        numbers = [_number(row.eta), _number(mean), _number(regret)]
+        recent = row.loss.recent if row.loss else None
+        numbers = [_number(row.eta), _number(recent), row.activity or "", ago(row.last_sample_at)]
         dim = "" if row.dim is None else str(row.dim)
         table.add_row(row.name, row.model, row.algorithm, dim, f"{row.t:,}", *numbers)
     return table
@@ -167,11 +232,28 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def _told(value: Any) -> str:
-    """A member of a state in a line; a long theta is cut."""
+def _format(value: Any) -> str:
+    """Format a member of a state in one line; a long theta is cut."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_told(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_format(part)}" for name, part in value.items())
     if isinstance(value, list):
         cut = ", …" if len(value) > 8 else ""
-        return f"[{', '.join(_told(part) for part in value[:8])}{cut}]"
+        return f"[{', '.join(_format(part) for part in value[:8])}{cut}]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _shadow_table(state: State) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, header in enumerate(SHADOW_COLUMNS):
+        word = place < 2 or header == "status"
+        table.add_column(header, justify="left" if word else "right", no_wrap=True)
+    table.add_row(*_cells(state.champion or "champion", state, None))
+    for name, one in state.shadows.items():
+        table.add_row(*_cells(name, one, one.lead))
+    return table
+
+
+def _cells(name: str, one: State | Shadow, lead: float | None) -> list[str]:
+    numbers = (one.eta, one.loss.mean, one.regret.ml, lead)
+    cells = ["" if value is None else f"{value:.4g}" for value in numbers]
+    return [name, one.algorithm, f"{one.t:,}", *cells, one.status]

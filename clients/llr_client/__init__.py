@@ -1,16 +1,20 @@
-"""The SDK: `Client` and `AsyncClient`, on httpx alone.
+"""Python client of the LLR service: `Client` and `AsyncClient`, with httpx as the only dependency.
 
 >>> from llr_client import Client
 >>> client = Client("http://127.0.0.1:8080")
->>> demo = client.session("demo")  # nothing is sent until it is used
+>>> demo = client.session("demo")  # sends nothing
 >>> client.close()
+
+Public are the names of `__all__` and the modules `answers` (dataclasses), `errors` (the error
+tree), `retries` (`Clock`) and `syntax` (names, keys and URLs).
 """
 
-from llr_client import errors
-from llr_client.answers import Answer, History, Listed, State
-from llr_client.async_client import AsyncClient
-from llr_client.async_session import AsyncSession
-from llr_client.client import Client
+from llr_client import errors as errors
+from llr_client._async_session import AsyncSession
+from llr_client._client import AsyncClient, Client
+from llr_client._session import Session
+from llr_client._version import __version__ as __version__
+from llr_client.answers import Answer, History, Listed, Prediction, State
 from llr_client.errors import (
     Diverged,
     LLRError,
@@ -19,8 +23,6 @@ from llr_client.errors import (
     SessionNotFound,
     Unreachable,
 )
-from llr_client.session import Session
-from llr_client.version import __version__ as __version__
 
 __all__ = [
     "Answer",
@@ -31,11 +33,11 @@ __all__ = [
     "History",
     "LLRError",
     "Listed",
+    "Prediction",
     "Problem",
     "Session",
     "SessionExists",
     "SessionNotFound",
     "State",
     "Unreachable",
-    "errors",
 ]

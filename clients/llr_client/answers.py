@@ -1,4 +1,4 @@
-"""What the service answers, as values: read-only, with plain numbers and lists."""
+"""The service's answers as frozen dataclasses of plain numbers and lists."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -8,21 +8,64 @@ from llr_client.errors import UnexpectedAnswer
 
 T = TypeVar("T")
 Theta = list[Any] | dict[str, Any]
-"""A number a feature, or a list of them a class; by name where features have names, where each has
-a number, or a list with one a class."""
+"""One number per feature, or one list per class; for named features a dict from each name to its
+number, or to one number per class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The progressive loss: each sample judged before it was learnt."""
+    """The progressive loss: each sample's loss before it was learnt.
+
+    `recent` is an exponentially weighted mean over about the last 200 samples.
+    """
 
     total: float
     mean: float | None
+    recent: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One metric: recent, weighted over about the last 200 samples, and overall."""
+
+    recent: float | None
+    overall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineMetrics:
+    """The metrics of predicting the mean label so far, or the most frequent class."""
+
+    rmse: Measure | None = None
+    mae: Measure | None = None
+    accuracy: Measure | None = None
+    auc: Measure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Quality of the predictions, each made before its sample was learnt.
+
+    Attributes:
+        rmse: root mean squared error; None for classes.
+        mae: mean absolute error; None for classes.
+        accuracy: share of correct classes; None for numbers.
+        auc: area under the ROC curve; None unless there are two classes.
+        coverage: share of labels inside their 90 % interval or prediction set.
+        baseline: the same metrics of the baseline.
+    """
+
+    rmse: Measure | None = None
+    mae: Measure | None = None
+    accuracy: Measure | None = None
+    auc: Measure | None = None
+    coverage: Measure | None = None
+    baseline: BaselineMetrics | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """Loss beyond that of the best parameter; None where it is off or has no exact form."""
+    """Loss in excess of the best parameter's; None if it is off or has no exact form."""
 
     ml: float | None
     best_fixed: float | None
@@ -30,7 +73,7 @@ class Regret:
 
 @dataclass(frozen=True, slots=True)
 class EtaStatus:
-    """What the step size is doing, as `settled` or `vanished`, and a line of advice."""
+    """The state of the step size, such as `settled` or `vanished`, and a line of advice."""
 
     state: str
     advice: str
@@ -38,18 +81,18 @@ class EtaStatus:
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """How another algorithm does on the samples of a session.
+    """A shadow: another algorithm on the samples of a session.
 
     Attributes:
-        algorithm: how it learns.
-        status: `ok`, or `diverged`: it learns no more.
+        algorithm: its algorithm.
+        status: `ok`, or `diverged`: it has stopped learning.
         t: samples it has learnt.
-        since: from which t of the session on it is compared with the champion.
-        lead: by how much its mean loss is below the champion's since then; None before any.
+        since: the t of the session at which its comparison with the champion began.
+        lead: the champion's mean loss minus its own, since then; None before any sample.
         eta: its step size.
-        log_eta: its logarithm.
-        loss: of its own samples, in total and on average.
-        regret: against the best so far at each step, and against the one best for all.
+        log_eta: the logarithm of eta.
+        loss: total and mean loss of its samples.
+        regret: against the best parameter so far at each step, and against the best fixed one.
     """
 
     algorithm: str
@@ -65,21 +108,22 @@ class Shadow:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How often the loss of a session was found to rise, and at which t, the last 16 times."""
+    """The number of drift alarms, and the t and the time of the last 16."""
 
     alarms: int
     at: list[int]
+    time: list[str | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The names of a session whose features have names.
+    """The feature names of a session with named features.
 
     Attributes:
-        known: names it has seen and keeps apart.
-        max_features: how many it may keep apart; those after them share a place.
-        hash_bits: there are 2 to the power of it such places.
-        hashing: whether there were names after those.
+        known: names that have a column of their own.
+        max_features: the most names with a column of their own; later names are hashed.
+        hash_bits: later names share 2 to the power of `hash_bits` columns.
+        hashing: whether any name is hashed.
     """
 
     known: int
@@ -90,22 +134,23 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to learning: applied exactly once, and on disk.
+    """The answer to learning: the samples were applied exactly once and are on disk.
 
     Attributes:
         name: the session.
-        t: samples the session has learnt, ever.
+        t: samples the session has learnt.
         accepted: samples of this call that were new to the service.
-        duplicate: whether all of them had been learnt before: a retry that was not needed.
+        duplicate: whether all of them had been learnt before: the retry was not needed.
         eta: the step size.
-        log_eta: its logarithm.
-        loss: of each sample before it was learnt, in total and on average.
-        regret: against the best so far at each step, and against the one best for all.
-        theta: the parameters, by name where features have names, and beyond 1,000 of them those
-            of this call alone; None if they were left out.
-        intercept: the constant term beside them, one a class; None without one.
-        predictions: for each sample before it was learnt, if asked for; None after a retry.
-        shadows: how other algorithms do on the same samples, by name.
+        log_eta: the logarithm of eta.
+        loss: total and mean loss of each sample before it was learnt.
+        regret: against the best parameter so far at each step, and against the best fixed one.
+        theta: the parameters, by name for named features, where beyond 1,000 only those of this
+            call are listed; None if omitted.
+        intercept: the constant term, one per class; None without one.
+        predictions: for each sample before it was learnt, if requested; None after a retry.
+        probabilities: with predictions, of each class by name; None if classes have no names.
+        shadows: the shadows by name.
     """
 
     name: str
@@ -119,12 +164,36 @@ class Answer:
     theta: Theta | None = None
     intercept: Any = None
     predictions: list[Any] | None = None
+    probabilities: list[dict[str, float]] | None = None
     shadows: dict[str, Shadow] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction with an interval: single values for one row, lists for several rows.
+
+    Attributes:
+        name: the session.
+        t: samples the session had learnt.
+        predictions: as `Session.predict` returns them without an interval.
+        lower: the lower bound of the label; None before the third sample, and for classes.
+        upper: the upper bound.
+        set: the classes that the label may be; None for numbers.
+        probabilities: of each class by name; None if classes have no names.
+    """
+
+    name: str
+    t: int
+    predictions: Any
+    lower: Any = None
+    upper: Any = None
+    set: Any = None
+    probabilities: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retained:
-    """How much of its samples a session keeps, and whether that is all of them."""
+    """The samples a session retains, and whether these are all it has learnt."""
 
     samples: int
     bytes: int
@@ -133,7 +202,7 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class LateLabels:
-    """How many labels of predictions with an id are yet to come, came, and did not in time."""
+    """Counts of pending, learnt and expired labels of predictions with an id."""
 
     waiting: int
     learnt: int
@@ -142,13 +211,13 @@ class LateLabels:
 
 @dataclass(frozen=True, slots=True)
 class Relearning:
-    """How far a what-if is with another session's samples; done when it has learnt all of them.
+    """The progress of a what-if, which learns another session's samples.
 
     Attributes:
-        source: that session.
+        source: the other session.
         done: samples learnt.
-        of: all of them.
-        stopped: why it cannot go on; None while it can.
+        of: samples to learn.
+        stopped: why it cannot continue; None while it can.
     """
 
     source: str
@@ -159,32 +228,36 @@ class Relearning:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All of a session.
+    """The state of a session.
 
     Attributes:
         name: the session.
-        t: samples it has learnt, ever.
-        model: its loss.
-        algorithm: how it learns.
-        dim: its number of features; None until the first sample tells.
-        status: `ok`, `diverged` after a batch that was refused for it, `stopped` for a what-if.
-        config: what it was created with.
+        t: samples it has learnt.
+        model: its model.
+        algorithm: its algorithm.
+        dim: its number of features; None before the first sample.
+        status: `ok`, `diverged` after a refused batch, or `stopped` for a what-if.
+        config: the config it was created with.
         eta: the step size.
-        log_eta: its logarithm.
-        theta: the parameters, by name where features have names; of an event the largest 1,000.
-        loss: of each sample before it was learnt, in total and on average.
-        regret: against the best so far at each step, and against the one best for all.
-        eta_status: what the step size is doing, with a line of advice.
-        intercept: the constant term beside theta, one a class; None without one.
-        kept: how many x wait for their late labels.
-        labels: what became of predictions with an id; None if there were none.
-        retained: how much of its samples it keeps; None without `retain`.
-        relearning: how far it is, if it was forked with `relearn`.
-        shadows: how other algorithms do on the same samples, by name.
+        log_eta: the logarithm of eta.
+        theta: the parameters, by name for named features; events have the largest 1,000.
+        loss: total and mean loss of each sample before it was learnt.
+        regret: against the best parameter so far at each step, and against the best fixed one.
+        eta_status: the state of the step size, with a line of advice.
+        intercept: the constant term, one per class; None without one.
+        kept: examples that wait for their late labels.
+        labels: counts of late labels; None if there were no predictions with an id.
+        retained: the retained samples; None without `retain`.
+        relearning: the progress of a fork with `relearn`.
+        shadows: the shadows by name.
         champion: the name of the shadow that was promoted last; None if none was.
-        former: the name the champion before it has as a shadow.
-        drift: how often the loss was found to rise; None if nobody looks out for it.
-        features: how many names are known and may be; None where features have no names.
+        former: the shadow name of the previous champion.
+        drift: the drift alarms; None if drift detection is off.
+        features: the feature names; None if features have no names.
+        metrics: the quality of the predictions; None if the service does not record it.
+        created_at: when it was created, RFC 3339 in UTC; None if unknown.
+        last_sample_at: when its last sample was learnt; None before the first.
+        activity: `learning`, `idle` or `drifting`.
     """
 
     name: str
@@ -210,11 +283,15 @@ class State:
     former: str | None = None
     drift: Drift | None = None
     features: Features | None = None
+    metrics: Metrics | None = None
+    created_at: str | None = None
+    last_sample_at: str | None = None
+    activity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session in the list; the numbers are None while it is not loaded."""
+    """A row of the list of sessions; the numbers are None while it is not loaded."""
 
     name: str
     t: int
@@ -224,18 +301,22 @@ class Listed:
     eta: float | None = None
     loss: Loss | None = None
     regret: Regret | None = None
+    created_at: str | None = None
+    last_sample_at: str | None = None
+    activity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The past as columns, oldest first; `theta` has a list of `coordinates` for each t.
+    """The history as columns, oldest first; `theta` has the `coordinates` of theta at each t.
 
-    `labels` are the last late ones: `t` and `at` (in ms) when they were learnt, `predicted_t`
-    and `predicted_at` when their x was predicted for; None if there were none. `shadows` has such
-    columns for each shadow, without theta; `drift` is at which t the loss was found to rise.
+    `labels` has the latest late labels: `t` and `at` (in ms) of learning, `predicted_t` and
+    `predicted_at` of the prediction; None if there were none. `shadows` has such columns for each
+    shadow, without theta; `drift` has the t of each drift alarm.
 
-    `_low` and `_high` are the least and the largest since the point before; of theta for its first
-    8 coordinates, None for the others. They are empty from a service that does not keep them.
+    `_low` and `_high` are the minimum and maximum since the previous point; for theta only of the
+    first 8 coordinates, None for the others. `recent` is the recent loss, `metric` the recent RMSE
+    or accuracy, `baseline` the baseline's. They are empty if the service does not record them.
     """
 
     name: str
@@ -255,13 +336,18 @@ class History:
     loss_high: list[float] = field(default_factory=list)
     theta_low: list[list[float | None]] = field(default_factory=list)
     theta_high: list[list[float | None]] = field(default_factory=list)
+    recent: list[float | None] = field(default_factory=list)
+    metric: list[float | None] = field(default_factory=list)
+    baseline: list[float | None] = field(default_factory=list)
+    time: list[str | None] = field(default_factory=list)
+    drift_time: list[str | None] = field(default_factory=list)
 
 
-def read(shape: type[T], members: Any) -> T:
-    """A value from the JSON of an answer. What a newer service adds is left out.
+def parse(shape: type[T], members: Any) -> T:
+    """Convert an answer's JSON to a dataclass. Members of a newer service are ignored.
 
-    >>> read(Loss, {"total": 1.0, "mean": 0.5, "later": "unknown"})
-    Loss(total=1.0, mean=0.5)
+    >>> parse(Loss, {"total": 1.0, "mean": 0.5, "later": "unknown"})
+    Loss(total=1.0, mean=0.5, recent=None)
     """
     if not isinstance(members, Mapping):
         raise UnexpectedAnswer(f"{shape.__name__} is not an object")
@@ -278,8 +364,8 @@ def _value(name: str, value: Any, shape: type) -> Any:
     if shape is History or value is None:
         return value
     if name == "shadows":
-        return {each: read(Shadow, members) for each, members in value.items()}
-    return read(PARTS[name], value) if name in PARTS else value
+        return {each: parse(Shadow, members) for each, members in value.items()}
+    return parse(PARTS[name], value) if name in PARTS else value
 
 
 PARTS: dict[str, type] = {
@@ -291,4 +377,7 @@ PARTS: dict[str, type] = {
     "relearning": Relearning,
     "drift": Drift,
     "features": Features,
+    "metrics": Metrics,
+    "baseline": BaselineMetrics,
+    **dict.fromkeys(("rmse", "mae", "accuracy", "auc", "coverage"), Measure),
 }

@@ -1,56 +1,60 @@
-"""Everything that can go wrong, as one tree.
+"""The errors of the SDK, as one tree.
 
 ::
 
-    LLRError                      whatever the SDK raises by itself
-    ├── Unreachable               nobody answered, for as long as `patience` allowed
-    ├── UnexpectedAnswer          who answered is not this service, or not one this SDK understands
-    ├── ProducerShared            somebody else sends samples under this producer's name
-    └── Problem                   the service said no, and why
-        ├── Malformed             400  the body cannot be read
-        ├── Unauthenticated       401  a key is needed
-        ├── Forbidden             403  this key may not do that
-        ├── NotFound              404  there is nothing at this address
-        │   ├── SessionNotFound   404  there is no such session
-        │   ├── IdNotFound        404  nothing is kept under this id
-        │   └── ShadowNotFound    404  there is no such shadow
-        ├── MethodNotAllowed      405  this address does not do that
+    LLRError                      base class
+    ├── Unreachable               no answer within `patience`
+    ├── UnexpectedAnswer          the answer is not one of this service, or of another version
+    ├── ProducerShared            another process sends samples under this producer's name
+    └── Problem                   the service refused the request
+        ├── Malformed             400  the body cannot be parsed
+        ├── Unauthenticated       401  an API key is needed
+        ├── Forbidden             403  this key's role does not allow that
+        ├── NotFound              404  there is nothing at this path
+        │   ├── SessionNotFound   404  the session does not exist
+        │   ├── IdNotFound        404  no pending example has this id
+        │   └── ShadowNotFound    404  the shadow does not exist
+        ├── MethodNotAllowed      405  this path does not have that method
         ├── TooSlow               408  the body did not arrive in time
-        ├── SessionExists         409  the name is taken, with another config
-        ├── ShadowExists          409  there is another shadow of this name
-        ├── IdTaken               409  the id stands for another x
+        ├── SessionExists         409  the name is taken with another config
+        ├── ShadowExists          409  the name is taken by another shadow
+        ├── IdTaken               409  the id belongs to another x
         ├── SequenceGap           409  samples are missing before these
-        │   └── StateRegressed         what was acknowledged is gone: the store is an older one
-        ├── ProducersFull         409  the session knows its most producers
-        ├── NotRetained           409  the session did not keep all its samples
-        ├── RelearningStopped     409  a what-if could not learn all it was to
-        ├── Diverged              409  the step would leave the finite numbers
-        ├── StateChanged          412  somebody else learnt meanwhile
+        │   └── StateRegressed         acknowledged samples are gone: the store is older
+        ├── ProducersFull         409  the session has as many producers as it may
+        ├── NotRetained           409  the session did not retain all its samples
+        ├── RelearningStopped     409  a what-if could not learn all its samples
+        ├── Diverged              409  the step is not finite
+        ├── StateChanged          412  the session has moved on
         ├── TooLarge              413  the request is too large
-        ├── UnsupportedType       415  this content type is not understood
-        ├── Misdirected           421  the service does not go by this host name
-        ├── Invalid               422  the request is not valid, and `errors` says where
-        ├── TooMany               429  streams or what is kept are at their limit
+        ├── UnsupportedType       415  the content type is not supported
+        ├── Misdirected           421  the service does not accept this host name
+        ├── Invalid               422  the request is invalid; `errors` says where
+        ├── TooMany               429  streams or pending examples are at their limit
         ├── Internal              500  the service failed
         ├── Damaged               500  the stored session cannot be read
         ├── Unavailable           503  the service cannot answer now
-        ├── Relearning            503  a what-if still learns what it was forked for
+        ├── Relearning            503  a what-if is still learning its samples
         └── DiskFull              507  nothing was stored
 
-What may pass by itself has been tried again, until `patience` ended, before it is raised.
+Temporary failures are retried for `patience` seconds before they are raised.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import httpx
+
+from llr_client.syntax import redact_url
+
 
 class LLRError(Exception):
-    """Whatever the SDK raises by itself.
+    """Base class of the SDK's errors.
 
     Attributes:
-        learnt: samples of the failed call that were learnt before, and for certain. Call again
-            with those after them: what is in doubt keeps its numbers, and is learnt once.
-        retried: whether tries before the last failed too, so that one of them may have worked.
+        learnt: samples of the failed call that were certainly learnt. Call again with the rest:
+            samples without an answer keep their numbers, so they are learnt once.
+        retried: whether earlier attempts failed too, so that one of them may have succeeded.
     """
 
     learnt: int = 0
@@ -62,28 +66,28 @@ class LLRError(Exception):
 
 
 class Unreachable(LLRError):
-    """Nobody answered, for as long as `patience` allowed."""
+    """No answer arrived within `patience` seconds."""
 
 
 class UnexpectedAnswer(LLRError):
-    """Who answered is not this service, or not one this SDK understands."""
+    """The answer is not one of this service, or of a version that this SDK does not know."""
 
 
 class ProducerShared(LLRError):
-    """Somebody else sends samples under this producer's name; these were not learnt."""
+    """Another process sends samples under this producer's name; these were not learnt."""
 
 
 class Problem(LLRError):
-    """The service said no.
+    """The service refused the request, with problem details (RFC 9457).
 
     Attributes:
-        type: which problem, `urn:llr:problem:…`; it stays the same from version to version.
-        title: the same for people.
+        type: the problem's type, `urn:llr:problem:…`; stable across versions.
+        title: the type in words.
         status: the HTTP status.
         detail: what happened and what to do about it.
-        errors: places, each with `detail` and a `pointer`, a `line` or a `parameter`.
-        request_id: the id under which the service logged the request, if it had one.
-        retry_after: seconds after which the service asks to be tried again, if it does.
+        errors: the invalid places, each with `detail` and a `pointer`, a `line` or a `parameter`.
+        request_id: the id under which the service logged the request, if it has one.
+        retry_after: seconds after which to retry, if the service says so.
         extra: further members, such as `expected` of a sequence gap.
     """
 
@@ -107,8 +111,8 @@ class Problem(LLRError):
         self.request_id, self.retry_after = request_id, retry_after
         self.extra = dict(extra or {})
 
-    def turned_into(self, other: "type[Problem]", detail: str) -> "Problem":
-        """The same answer, understood better."""
+    def as_type(self, other: "type[Problem]", detail: str) -> "Problem":
+        """The same problem as another class, with another detail."""
         return other(
             detail,
             type=self.type,
@@ -121,49 +125,49 @@ class Problem(LLRError):
 
 
 class Malformed(Problem):
-    """The body cannot be read."""
+    """The body cannot be parsed."""
 
     kind = "malformed"
 
 
 class Unauthenticated(Problem):
-    """A key is needed, one that is known to the service."""
+    """An API key is needed, and it must be one of the service's."""
 
     kind = "unauthenticated"
 
 
 class Forbidden(Problem):
-    """This key may not do that."""
+    """The key's role does not allow the request."""
 
     kind = "forbidden"
 
 
 class NotFound(Problem):
-    """There is nothing at this address."""
+    """There is nothing at this path."""
 
     kind = "not-found"
 
 
 class SessionNotFound(NotFound):
-    """There is no such session."""
+    """The session does not exist."""
 
     kind = "session-not-found"
 
 
 class IdNotFound(NotFound):
-    """Nothing is kept under an id, or no longer; `errors` says which. Nothing was learnt."""
+    """An id is unknown or has expired; `errors` says which. Nothing was learnt."""
 
     kind = "id-not-found"
 
 
 class ShadowNotFound(NotFound):
-    """There is no such shadow; the detail names those there are."""
+    """The shadow does not exist; the detail lists the session's shadows."""
 
     kind = "shadow-not-found"
 
 
 class MethodNotAllowed(Problem):
-    """This address does not do that."""
+    """This path does not have that method."""
 
     kind = "method-not-allowed"
 
@@ -175,19 +179,19 @@ class TooSlow(Problem):
 
 
 class SessionExists(Problem):
-    """The name is taken, with another config, which is in `extra["config"]`."""
+    """The name is taken with another config, which is `extra["config"]`."""
 
     kind = "session-exists"
 
 
 class ShadowExists(Problem):
-    """There is another shadow of this name, or the champion has it."""
+    """The name is taken by another shadow or by the champion."""
 
     kind = "shadow-exists"
 
 
 class IdTaken(Problem):
-    """The id stands for another x, which is kept or was learnt."""
+    """The id belongs to another x, which is pending or was learnt."""
 
     kind = "id-taken"
 
@@ -199,35 +203,35 @@ class SequenceGap(Problem):
 
 
 class StateRegressed(SequenceGap):
-    """Samples that were acknowledged are gone: the session or its store is an older one."""
+    """Acknowledged samples are gone: the session or its store was replaced by an older one."""
 
 
 class ProducersFull(Problem):
-    """The session knows as many producers as it may; go on as one of those, or without numbers."""
+    """The session has as many producers as it may. Send as one of those, or without numbers."""
 
     kind = "producers-full"
 
 
 class NotRetained(Problem):
-    """The session did not keep all its samples: a what-if needs one created with `retain`."""
+    """The session did not retain all its samples: a what-if needs one created with `retain`."""
 
     kind = "not-retained"
 
 
 class RelearningStopped(Problem):
-    """A what-if could not learn all it was to; `detail` says why."""
+    """A what-if could not learn all its samples; `detail` says why."""
 
     kind = "relearning-stopped"
 
 
 class Diverged(Problem):
-    """The step would leave the finite numbers; nothing of the batch was learnt."""
+    """The step is not finite; nothing of the batch was learnt."""
 
     kind = "diverged"
 
 
 class StateChanged(Problem):
-    """Somebody else learnt meanwhile."""
+    """The session has moved on since the state you saw."""
 
     kind = "state-changed"
 
@@ -239,31 +243,31 @@ class TooLarge(Problem):
 
 
 class UnsupportedType(Problem):
-    """This content type is not understood."""
+    """The content type is not supported."""
 
     kind = "unsupported-type"
 
 
 class Misdirected(Problem):
-    """The service does not go by the host name it was asked by."""
+    """The service does not accept the host name of the request."""
 
     kind = "misdirected"
 
 
 class Invalid(Problem):
-    """The request is not valid; `errors` says where."""
+    """The request is invalid; `errors` says where."""
 
     kind = "invalid"
 
 
 class TooMany(Problem):
-    """Streams or what is kept for late labels are at their limit."""
+    """Streams or pending examples are at their limit."""
 
     kind = "too-many"
 
 
 class Internal(Problem):
-    """The service failed: a bug, to be reported with the request id."""
+    """The service failed. Report this bug with the request id."""
 
     kind = "internal"
 
@@ -281,7 +285,7 @@ class Unavailable(Problem):
 
 
 class Relearning(Problem):
-    """A what-if still learns what it was forked for; `extra` says how far it is."""
+    """A what-if is still learning its samples; `extra` has its progress."""
 
     kind = "relearning"
 
@@ -292,9 +296,54 @@ class DiskFull(Problem):
     kind = "disk-full"
 
 
-def _below(tree: type[Problem]) -> list[type[Problem]]:
-    return [one for child in tree.__subclasses__() for one in (child, *_below(child))]
+def _subclasses(tree: type[Problem]) -> list[type[Problem]]:
+    return [one for child in tree.__subclasses__() for one in (child, *_subclasses(child))]
 
 
-KINDS: dict[str, type[Problem]] = {one.kind: one for one in _below(Problem) if "kind" in vars(one)}
+KINDS: dict[str, type[Problem]] = {
+    one.kind: one for one in _subclasses(Problem) if "kind" in vars(one)
+}
 """The class of each problem type."""
+
+
+PREFIX = "urn:llr:problem:"
+
+
+def error_from_response(response: httpx.Response) -> LLRError:
+    """The error for a response other than 2xx, whose body has been read."""
+    if not response.is_error:
+        return UnexpectedAnswer(
+            f"{redact_url(response.request.url)} answered {response.status_code}"
+        )
+    members = _members(response)
+    standard = {name: members.pop(name, "") for name in ("type", "title", "status", "detail")}
+    name = str(standard["type"])
+    return KINDS.get(name.removeprefix(PREFIX), Problem)(
+        str(standard["detail"] or standard["title"] or f"HTTP status {response.status_code}"),
+        type=name or "about:blank",
+        title=str(standard["title"]),
+        status=response.status_code,
+        errors=_places(members.pop("errors", None)),
+        request_id=response.headers.get("x-request-id"),
+        retry_after=_seconds(response.headers.get("retry-after", "")),
+        extra=members,
+    )
+
+
+def _members(response: httpx.Response) -> dict[str, Any]:
+    """The problem document; empty if the response is not one, as from a proxy."""
+    try:
+        found = response.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _places(errors: Any) -> list[Mapping[str, Any]]:
+    """The problem's `errors`; empty if the member has another form, as from a proxy."""
+    return [one for one in errors if isinstance(one, Mapping)] if isinstance(errors, list) else []
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Parse Retry-After in seconds; a date, which this service never sends, is ignored."""
+    return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else None

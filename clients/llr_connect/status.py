@@ -1,36 +1,49 @@
-"""How a connector fares, for those who watch it and for the line at its end."""
+"""The status of a connector: counters, a live line, messages, the final report and metrics."""
 
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
+from llr_cli.options import BadData
 from llr_client import LLRError
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+COUNTERS = {
+    "learnt": "Samples that are on disk.",
+    "repeated": "Messages that arrived again after they were learnt.",
+    "left_out": "Messages that could not be learnt and were skipped.",
+    "missing": "Messages that never arrived.",
+}
+
 
 class Status:
-    """A connector under way.
+    """The status of a running connector.
 
     Args:
-        name: what it is called.
-        patience: seconds that who is away is waited for.
+        name: the connector's name.
+        patience: seconds of retries when a peer is away.
 
     Attributes:
-        learnt: samples that are on disk by now.
-        repeated: messages that came again and were learnt before.
-        left_out: messages that cannot be learnt, and are kept elsewhere.
-        missing: messages that never came.
-        running: whether it has come past its start.
+        learnt: samples that are on disk.
+        repeated: messages that arrived again after they were learnt.
+        left_out: messages that could not be learnt and were skipped.
+        missing: messages that never arrived.
+        running: whether the start is complete.
+        away: whether a peer is unreachable now.
     """
 
     def __init__(self, name: str, patience: float) -> None:
         self.learnt = self.repeated = self.left_out = self.missing = 0
         self.name, self.patience, self.running = name, patience, False
         self.lag: Callable[[], int | None] = lambda: None
-        self._began, self._away = time.monotonic(), False
+        self._began, self.away = time.monotonic(), False
         self._warned: set[str] = set()
         console = Console(stderr=True)
         self._live = Live(self, console=console, refresh_per_second=4, transient=True)
@@ -46,35 +59,35 @@ class Status:
     def __rich__(self) -> Text:
         lag = self.lag()
         waits = "" if lag is None else f", {lag:,} waiting"
-        away = "; trying to reach who is away" if self._away else ""
+        away = "; retrying a peer that is away" if self.away else ""
         return Text(f"{self.name}: {self._told()}, {self.rate:,.0f}/s{waits}{away}")
 
     def moved(self, learnt: int) -> None:
-        """Samples are on disk; who was away is back."""
+        """Count samples that are on disk; the peer is reachable again."""
         self.learnt += learnt
-        if self._away:
-            self._away = False
-            self.say("it goes on")
+        if self.away:
+            self.away = False
+            self.say("connected again")
 
     def again(self, producer: str, number: int) -> None:
-        """A message came that was learnt before; a sender that counts anew looks the same."""
+        """Count a repeated message; warn once about low numbers, as a restarted sender has."""
         self.repeated += 1
         if number <= 1 and producer not in self._warned:
             self._warned.add(producer)
             self.say(
                 f"{producer}: number {number} came again, and is taken for what was learnt before;"
-                " a sender that counts anew needs another name"
+                " a sender that restarts its numbers needs another name"
             )
 
     def waiting(self, error: LLRError, _seconds: float) -> None:
-        """The service or the source is away; said once each time."""
-        if not self._away:
-            self._away = True
+        """Report, once per outage, that the service or the source is away."""
+        if not self.away:
+            self.away = True
             long = "" if math.isinf(self.patience) else f" for {self.patience:.0f} s"
             self.say(f"{error}; trying again{long}")
 
     def say(self, line: str) -> None:
-        """A line for people, on stderr."""
+        """Print a line on stderr."""
         self._live.console.print(line, highlight=False, soft_wrap=True, markup=False)
 
     @property
@@ -83,14 +96,13 @@ class Status:
         return self.learnt / max(time.monotonic() - self._began, 1e-3)
 
     def hint(self) -> str:
-        """What to add to the reason of an early end."""
+        """A hint to append to the reason of an early end."""
         return f"; {self._told()}, the same command goes on there" if self.running else ""
 
     def report(self, as_json: bool) -> None:
-        """The line at the end."""
-        names = ("learnt", "repeated", "left_out", "missing")
+        """Print the final line."""
         if as_json:
-            shown = {"source": self.name} | {name: getattr(self, name) for name in names}
+            shown = {"source": self.name} | {name: getattr(self, name) for name in COUNTERS}
             Console().print_json(json.dumps(shown))
         else:
             line = f"{self.name}: {self._told()}, {self.rate:,.0f}/s"
@@ -102,3 +114,43 @@ class Status:
         parts += [f"{self.left_out:,} left out"] if self.left_out else []
         parts += [f"{self.missing:,} missing"] if self.missing else []
         return ", ".join(parts)
+
+
+class Collector:
+    """Reads a connector's counters for Prometheus at each scrape."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    def collect(self) -> "Iterator[Metric]":
+        """The metrics; the lag is there if the source knows it."""
+        from prometheus_client.core import (  # noqa: PLC0415 - slow to import, and optional
+            CounterMetricFamily,
+            GaugeMetricFamily,
+        )
+
+        for name, help_text in COUNTERS.items():
+            yield CounterMetricFamily(
+                f"llr_connect_{name}", help_text, value=getattr(self._status, name)
+            )
+        away = GaugeMetricFamily("llr_connect_away", "1 while a peer is retried.")
+        away.add_metric([], float(self._status.away))
+        yield away
+        if (lag := self._status.lag()) is not None:
+            yield GaugeMetricFamily(
+                "llr_connect_lag", "Messages that wait at the source.", value=lag
+            )
+
+
+def serve_metrics(status: Status, address: str) -> int:
+    """Serve Prometheus metrics at `HOST:PORT` in a thread; returns the port."""
+    from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - likewise
+
+    host, colon, port = address.rpartition(":")
+    registry = CollectorRegistry()
+    registry.register(Collector(status))
+    try:
+        server, _ = start_http_server(int(port), host if colon else "127.0.0.1", registry)
+    except (OSError, ValueError, OverflowError) as error:
+        raise BadData(f"--metrics {address}: {error}") from None
+    return int(server.server_port)

@@ -1,4 +1,4 @@
-"""Lines of stdin: a sample each, as NDJSON or csv. A line's number is its place in the input."""
+"""Stdin source: a sample per line, as NDJSON or CSV; a line's number is its index in the input."""
 
 import asyncio
 import os
@@ -11,39 +11,37 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from llr_cli.connection import BadData
+from llr_cli.options import BadData
 
-from llr_connect.journal import Journal, data_folder
-from llr_connect.lane import Lane, Lanes
-from llr_connect.lines import CsvLines, Lines, NdjsonLines
-from llr_connect.message import Message, producer_name, session_name
+from llr_connect.channels import Channels, Journal, ProducerChannel, data_folder
+from llr_connect.messages import CsvLines, Lines, Message, NdjsonLines, producer_name, session_name
 from llr_connect.options import Options
 from llr_connect.source import Source
 from llr_connect.status import Status
 
 CHUNK = 64 * 1024
-LONGEST = 16 * 1024 * 1024
-"""Bytes of a line: beyond it the input is no text of samples."""
+MAX_LENGTH = 16 * 1024 * 1024
+"""The longest line, in bytes."""
 
 
 class Format(StrEnum):
-    """How a line is written."""
+    """The format of a line."""
 
     NDJSON = "ndjson"
     CSV = "csv"
 
 
-class Stdin:
-    """Lines as they come.
+class StdinSource:
+    """The lines of stdin.
 
     Args:
-        producer: under which name they are numbered.
-        lines: reads them.
-        first: the number of the first sample; None for the one after those learnt.
-        journal: where what is left out is kept.
+        producer: the name under which samples are numbered.
+        lines: the parser of lines.
+        first: the number of the first sample; None to continue after those learnt.
+        journal: the journal of skipped messages.
     """
 
-    name, notice = "stdin", ""
+    name, notice, sparse = "stdin", "", False
     batch: int | None = None
 
     def __init__(self, producer: str, lines: Lines, first: int | None, journal: Journal) -> None:
@@ -53,57 +51,57 @@ class Stdin:
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue(4)
         self._begun, self._waiting, self._ended = b"", list[Message](), False
 
-    async def start(self, lanes: Lanes, status: Status) -> None:
-        """Find out how far the service is, and begin to read."""
-        lane = await lanes.of("stdin", self._producer)
-        self._expected = lane.expected
-        self._number = lane.expected if self._first is None else self._first
+    async def start(self, channels: Channels, status: Status) -> None:
+        """Ask the service for the next number, and start reading."""
+        channel = await channels.of("stdin", self._producer)
+        self._expected = channel.expected
+        self._number = channel.expected if self._first is None else self._first
         self._status = status
-        if self._number < lane.expected:
-            count = lane.expected - self._number
+        if self._number < channel.expected:
+            count = channel.expected - self._number
             status.say(f"{count:,} samples came before: they are skipped")
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
 
     async def take(self, most: int) -> list[Message]:
-        """The lines that have come."""
+        """Wait for lines."""
         while not self._waiting and not self._ended:
             self._split(await self._chunks.get())
         taken, self._waiting = self._waiting[:most], self._waiting[most:]
         return taken
 
-    async def settle(self, lane: Lane, messages: list[Message]) -> None:
-        """Nobody waits for a word."""
+    async def acknowledge(self, channel: ProducerChannel, messages: list[Message]) -> None:
+        """Do nothing: stdin needs no acknowledgement."""
 
-    async def leave_out(
-        self, lane: Lane, why: str, numbers: range | None, message: Message | None
+    async def skip(
+        self, channel: ProducerChannel, why: str, numbers: range | None, message: Message | None
     ) -> None:
-        """Write it to the journal."""
+        """Record the skipped line in the journal."""
         text = message.text if message else ""
-        self._kept.add(lane.name, lane.producer, why, numbers, text)
+        self._kept.add(channel.name, channel.producer, why, numbers, text)
 
     def lag(self) -> int | None:
-        """What waits in a pipe nobody knows."""
+        """None: the length of a pipe is unknown."""
         return None
 
     async def close(self) -> None:
-        """Nobody is left to be told."""
+        """Do nothing: the thread ends with the process."""
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, since a pipe may say nothing for hours; empty at the end."""
+        """Read chunks in a thread, since a pipe may block for hours; the last chunk is empty."""
         chunk = b"\n"
-        with suppress(CancelledError):  # nobody listens any more
+        with suppress(CancelledError):  # the event loop has ended
             while chunk and not loop.is_closed():
                 chunk = os.read(0, CHUNK)
                 asyncio.run_coroutine_threadsafe(self._chunks.put(chunk), loop).result()
 
     def _split(self, chunk: bytes) -> None:
-        """Whole lines become messages; the rest waits for what follows it."""
+        """Convert complete lines to messages; keep an incomplete one for the next chunk."""
         *whole, self._begun = (self._begun + chunk).split(b"\n")
         if not chunk:
             self._ended, whole, self._begun = True, [*whole, self._begun], b""
-        if len(self._begun) > LONGEST:
-            raise BadData(f"line {self._line + len(whole) + 1} has more than {LONGEST} bytes")
+        if len(self._begun) > MAX_LENGTH:
+            raise BadData(f"line {self._line + len(whole) + 1} has more than {MAX_LENGTH} bytes")
         self._waiting += self._messages(whole)
 
     def _messages(self, lines: list[bytes]) -> Iterable[Message]:
@@ -125,25 +123,25 @@ def from_stdin(
     producer: Annotated[
         str | None, typer.Option(help="Number samples under this name. (Default: stdin:SESSION.)")
     ] = None,
-    kind: Annotated[Format, typer.Option("--format", help="How a line is written.")] = (
+    kind: Annotated[Format, typer.Option("--format", help="The format of a line.")] = (
         Format.NDJSON
     ),
     delimiter: Annotated[str, typer.Option(help="Between the cells of a csv.")] = ",",
     first: Annotated[
-        int, typer.Option("--from", min=0, help="The number of the first sample that comes.")
+        int, typer.Option("--from", min=0, help="The number of the first sample of the input.")
     ] = 0,
     continuing: Annotated[
-        bool, typer.Option("--continue", help="What comes was never sent before: learn all of it.")
+        bool, typer.Option("--continue", help="The input was never sent before: learn all of it.")
     ] = False,
     journal: Annotated[
-        Path | None, typer.Option(help="Where what is left out is kept. (Default: see the docs.)")
+        Path | None, typer.Option(help="File of skipped lines. (Default: see the docs.)")
     ] = None,
 ) -> Source:
-    """Learn from the lines of stdin, each once.
+    """Learn from the lines of stdin, each exactly once.
 
-    The same command with the same input goes on where it stopped: lines that were learnt before are
-    skipped. Where the input does not repeat itself say --continue, or --from with the number of the
-    first sample it has.
+    The same command with the same input continues where it stopped: lines that were learnt before
+    are skipped. If the input does not repeat itself, give --continue, or --from with the number of
+    its first sample.
 
     Example: tail -n +1 -F sales.ndjson | llr connect stdin --session sales --model linear
     """
@@ -159,4 +157,4 @@ def from_stdin(
     )
     plain = session_name("stdin-{topic}.ndjson", f"{options.session}-{name}")
     kept = Journal(journal or data_folder() / plain)
-    return Stdin(name, lines, None if continuing else first, kept)
+    return StdinSource(name, lines, None if continuing else first, kept)

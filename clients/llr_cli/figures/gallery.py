@@ -1,20 +1,36 @@
-"""The figures, in the order of the paper: what each is called, what to see in it, who draws it."""
+"""The figures in the paper's order, drawn from the sessions of a replay, and the page with them."""
 
-from collections.abc import Callable
+import io
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from html import escape
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib
+import numpy as np
+from llr_client import Client
 from matplotlib.figure import Figure
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from llr_cli.figures.beside_auto import beside_auto
-from llr_cli.figures.hand_tuned import hand_tuned
+from llr import __version__
+from llr_cli.figures import captions
+from llr_cli.figures.panels import styled
 from llr_cli.figures.quadratic import quadratic
-from llr_cli.figures.regrets import regrets
-from llr_cli.figures.runs import Runs
-from llr_cli.figures.step_sizes import step_sizes
-from llr_cli.figures.trajectories import trajectories
-from llr_cli.replay.experiments import AUTO, MODELS
+from llr_cli.figures.regrets import beside_auto, regrets
+from llr_cli.figures.tangent import tangent
+from llr_cli.figures.trajectories import hand_tuned, step_sizes, trajectories
+from llr_cli.options import BadData
+from llr_cli.replay import claims
+from llr_cli.replay.claims import Claim
+from llr_cli.replay.command import has_auto
+from llr_cli.replay.experiments import AUTO, MODELS, paper
+from llr_cli.replay.runs import Run, Runs, fetch
 
 
 class Picture(NamedTuple):
@@ -22,14 +38,14 @@ class Picture(NamedTuple):
 
     Attributes:
         name: of its files, without their suffix.
-        see: one sentence that says what to see.
-        draw: makes it from the runs.
+        caption: counts what is to be seen, in single runs.
+        draw: makes it from runs, or from their medians.
         streams: whose runs it needs.
         algorithm: without whose runs it is not drawn, if there is such a one.
     """
 
     name: str
-    see: str
+    caption: Callable[[Runs], str]
     draw: Callable[[Runs], Figure]
     streams: tuple[str, ...]
     algorithm: str | None = None
@@ -43,55 +59,25 @@ class Picture(NamedTuple):
         )
 
 
-KINDS: dict[str, Callable[[Runs, str], Figure]] = {
-    "trajectories": trajectories,
-    "regrets": regrets,
-    "step-sizes": step_sizes,
-    "hand-tuned": hand_tuned,
-}
-
-SEE = {
-    "trajectories-gaussian": "Above, only a good step size brings θ to the running maximum"
-    " likelihood (red), and one that is too large lets SVRG diverge; below, where the step size is"
-    " learnt, every start from 10⁻⁵ to 10 gets there.",
-    "trajectories-bernoulli": "Small fixed steps hardly leave 0 and large ones wander; SVRG/AG"
-    " arrives from everywhere, SG/AG the later the smaller it started, from 10⁻⁵ and 10⁻⁴ not"
-    " within these samples.",
-    "trajectories-regression": "Started too small, the learnt step size overtakes the fixed one;"
-    " started at 10⁻² or more, SG/AG stays where it was thrown, and neither comes back from the"
-    " largest steps: underestimate η₀.",
-    "regrets-gaussian": "Above, regret keeps growing for most step sizes; below, it stops after"
-    " some hundred samples at the price of finding the step size, less the better the start.",
-    "regrets-bernoulli": "SVRG/AG stops paying early from every start; SG/AG still pays where it"
-    " started at 10⁻³ or less, for it has not arrived.",
-    "regrets-regression": "No regret stands still in 50 dimensions; learnt from 10⁻⁵ to 10⁻³ it is"
-    " as low as that of the best fixed step, and from 10⁻¹ on it leaves the picture.",
-    "step-sizes-gaussian": "log η finds its level within some 200 samples, nearly the same from"
-    " every start for SG/AG, and θ arrives with it.",
-    "step-sizes-bernoulli": "A coin's slopes say little: the smaller η₀, the longer log η climbs,"
-    " and it is still climbing where θ has not arrived.",
-    "step-sizes-regression": "From small starts log η rises all the time for SG/AG and settles for"
-    " SVRG/AG; from large ones it falls at once, for SG/AG so far that θ stops moving.",
-    "hand-tuned-gaussian": "From step sizes ten to a hundred thousand times too small, and ten"
-    " times too large, the learnt one ends on the trajectory of the best fixed one.",
-    "hand-tuned-bernoulli": "SVRG/AG joins hand-tuned SVRG from every poor start; SG/AG joins"
-    " hand-tuned SG from one tenth, nearly from one hundredth, and comes late from less.",
-    "hand-tuned-regression": "SG/AG from too small a start overtakes hand-tuned SG, and SVRG/AG"
-    " lies upon hand-tuned SVRG; from far too large a start neither is rescued.",
-    "quadratic": "The learnt step size falls below the stable 10⁻⁸ in some 20 samples and then"
-    " only with f(t), but θ has been through 10²⁸ (SG/AG) and 10⁴⁹ (SVRG/AG) by then; the fixed"
-    " step diverges. SVRG does not divide by f(t): what has to fall is its own η/2, dashed.",
-    "beside-auto": "The LLR algorithms' regret hangs on η₀; auto (black), which is given none,"
-    " stays with the best of the colours on all three streams.",
+KINDS: dict[str, tuple[Callable[[Runs, str], Figure], Callable[[Runs, str], str]]] = {
+    "trajectories": (trajectories, captions.trajectories),
+    "regrets": (regrets, captions.regrets),
+    "step-sizes": (step_sizes, captions.step_sizes),
+    "hand-tuned": (hand_tuned, captions.hand_tuned),
 }
 
 
-def paper() -> list[Picture]:
-    """The paper's thirteen, and one of our own for a service that has `auto`."""
+def pictures() -> list[Picture]:
+    """The paper's thirteen; `auto` beside them if the service has it; h against A."""
     found = [_picture(kind, stream) for kind, stream in product(KINDS, MODELS)]
-    found.append(Picture("quadratic", SEE["quadratic"], quadratic, ("quadratic",)))
-    found.append(Picture("beside-auto", SEE["beside-auto"], beside_auto, MODELS, AUTO))
+    found.append(Picture("quadratic", captions.quadratic, quadratic, ("quadratic",)))
+    found.append(Picture("beside-auto", captions.beside_auto, beside_auto, MODELS, AUTO))
+    found.append(Picture("tangent", captions.tangent, tangent, MODELS))
     return [one._replace(name=f"{n:02d}-{one.name}") for n, one in enumerate(found, start=1)]
+
+
+BAND_DPI = 72
+"""Resolution of the bands in an SVG, which are rasterized: as paths they take 18 MB in sum."""
 
 
 def save(figure: Figure, out: Path, name: str) -> None:
@@ -99,9 +85,199 @@ def save(figure: Figure, out: Path, name: str) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # it has been laid out: once is enough for both
     figure.savefig(out / f"{name}.png", dpi=150, metadata={"Software": None})
-    figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    drawing = io.StringIO()
+    figure.savefig(drawing, format="svg", dpi=BAND_DPI, metadata={"Date": None, "Creator": None})
+    (out / f"{name}.svg").write_text(rounded(drawing.getvalue()), encoding="utf-8")
+
+
+def rounded(svg: str) -> str:
+    r"""An SVG with coordinates in tenths of a point and no indentation: less than half the bytes.
+
+    >>> rounded('<g>\n  <path d="M 1.234567 2.5 L -0.01 7" transform="scale(0.015625)"/>')
+    '<g>\n<path d="M 1.2 2.5 L -0.0 7" transform="scale(0.015625)"/>'
+    """
+
+    def short(path: re.Match[str]) -> str:
+        return re.sub(r"(\.\d)\d+", r"\1", path[0])
+
+    return re.sub(r"\n +", "\n", re.sub(r'\bd="[^"]*"', short, svg))
 
 
 def _picture(kind: str, stream: str) -> Picture:
-    name = f"{kind}-{stream}"
-    return Picture(name, SEE[name], lambda runs: KINDS[kind](runs, stream), (stream,))
+    figure, caption = KINDS[kind]
+    return Picture(
+        f"{kind}-{stream}",
+        lambda runs: caption(runs, stream),
+        lambda runs: figure(runs, stream),
+        (stream,),
+    )
+
+
+AT_ONCE = 2
+
+
+def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0) -> Path:
+    """Draw what can be drawn, and write the page; returns its path.
+
+    With several seeds every experiment is learnt in this process and the figures show medians; the
+    sessions are compared with these runs. Otherwise the figures show the sessions.
+
+    Args:
+        client: the service with the sessions of a replay.
+        out: the folder for the figures.
+        seed: the seed of the replay.
+        console: for progress bars and complaints.
+        seeds: how many seeds the claims are judged on; 0 for none.
+    """
+    with bars(console) as progress:
+        sessions = collect(client, seed, progress)
+    if not len(sessions):
+        raise BadData("the service has no session of a replay: run llr replay all first")
+    _make(out)
+    complain(console, sessions, seed, has_auto(client))
+    judged: list[claims.Claim] = []
+    runs, shown = sessions, sessions
+    about = f"Drawn from {len(sessions)} sessions of the service, seed {seed}."
+    if seeds:
+        every = claims.measure(seeds, console)
+        judged = claims.judge(every)
+        if seeds > 1:
+            runs = Runs(every.courses)
+            shown, about = runs.medians(), _compared(sessions, runs, seeds)
+    found = [picture for picture in pictures() if picture.is_possible(runs)]
+    with styled(), bars(console) as progress:
+        for picture in progress.track(found, description="figures"):
+            save(picture.draw(shown), out, picture.name)
+    shown_on_page = [(picture.name, picture.caption(runs)) for picture in found]
+    return write_page(out, shown_on_page, f"{about} {stamp()}", judged, seeds)
+
+
+def _compared(sessions: Runs, runs: Runs, seeds: int) -> str:
+    """Where the runs are from, and whether the service's sessions are the same."""
+    ends = {(run.experiment.name, int(run.t[-1])): run.regret[-1] for run in runs}
+    both = [(ends.get((r.experiment.name, int(r.t[-1]))), r.regret[-1]) for r in sessions]
+    same = sum(ours == theirs for ours, theirs in both)
+    return (
+        f"Drawn from {len(runs)} runs on seeds 0 to {seeds - 1}, learnt by the library; lines are"
+        f" medians, bands go from quartile to quartile. Of {len(sessions)} sessions of the service,"
+        f" {same} end with the same regret as the library's run to the last bit."
+    )
+
+
+def stamp() -> str:
+    """The versions and the commit that drew the figures."""
+    used = f"llr {__version__}, numpy {np.__version__}, matplotlib {matplotlib.__version__}"
+    return f"Drawn by {used}{_commit()}."
+
+
+def _commit() -> str:
+    """The commit of the source tree that this module is in; empty outside of one."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f", commit {done.stdout.strip()}"
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadData(f"{out} cannot be a folder for figures: {wrong.strerror}") from None
+
+
+def collect(client: Client, seed: int, progress: Progress) -> Runs:
+    """The runs of every session that is there."""
+    there = {(listed.name, listed.model, listed.algorithm) for listed in client.sessions()}
+    wanted = [e for e in paper(seed, auto=True) if (e.name, e.model, e.algorithm) in there]
+    bar = progress.add_task("sessions", total=len(wanted))
+    found: list[Run] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for run in pool.map(partial(fetch, client), wanted):
+            progress.advance(bar)
+            found.append(run)
+    return Runs(found)
+
+
+def complain(console: Console, runs: Runs, seed: int, auto: bool) -> None:
+    """Say what is missing in the figures."""
+    missing = len(paper(seed, auto)) - len(runs)
+    if missing > 0:
+        console.print(f"{missing} sessions are not there: llr replay all makes them")
+    if runs.unfinished():
+        console.print(f"{runs.unfinished()} sessions are behind: llr replay all goes on with them")
+
+
+def bars(console: Console) -> Progress:
+    """Progress bars; silent where nobody watches."""
+    return Progress(
+        TextColumn("{task.description:<10}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_interactive,
+    )
+
+
+HEAD = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Speed learning on the fly, replayed</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+figure { margin: 0 0 3rem; }
+img { width: 100%; height: auto; background: white; border-radius: 6px; }
+figcaption { margin-top: .6rem; }
+figcaption b { margin-right: .4rem; }
+table { border-collapse: collapse; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid #8c959f55; text-align: left; }
+</style>
+"""
+
+
+READ = (
+    "Colours go from dark to light with the first step size. Where runs explode, the shaded parts"
+    " of an axis are logarithmic; a bar above a panel says that a run is beyond even these, or that"
+    " its quartiles are on both sides of the axis, a cross that most runs diverged. Every picture"
+    " leads to itself as SVG."
+)
+
+
+def write_page(
+    out: Path,
+    figures: Iterable[tuple[str, str]],
+    about: str,
+    claims: Sequence[Claim] = (),
+    seeds: int = 0,
+) -> Path:
+    """Write the page beside the pictures, with the claims below; where it is."""
+    parts = [HEAD, "<h1>Speed learning on the fly, replayed</h1>", f"<p>{escape(about)} {READ}</p>"]
+    parts += [_figure(name, caption) for name, caption in figures]
+    parts += _table(claims, seeds) if claims else []
+    page = out / "index.html"
+    page.write_text("\n".join([*parts, "</html>", ""]), encoding="utf-8")
+    return page
+
+
+def _table(claims: Iterable[Claim], seeds: int) -> list[str]:
+    """The claims of the paper's Section 3, and what came of them."""
+    heads = "".join(f"<th>{word}</th>" for word in ("the paper says", "measured", "found", ""))
+    rows = ["".join(f"<td>{escape(cell)}</td>" for cell in claim) for claim in claims]
+    about = f"Measured on seeds 0 to {seeds - 1} and seven decades of η₀."
+    return [
+        f'<h2 id="claims">Section 3, claim by claim</h2><p>{about}</p><table><tr>{heads}</tr>',
+        *(f"<tr>{row}</tr>" for row in rows),
+        "</table>",
+    ]
+
+
+def _figure(name: str, caption: str) -> str:
+    number, shown = int(name[:2]), escape(caption)
+    return (
+        f'<figure id="{name}"><a href="{name}.svg"><img src="{name}.png" alt="{shown}"'
+        f' loading="lazy"></a>\n<figcaption><b>Figure {number}.</b>{shown}</figcaption></figure>'
+    )

@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from llr_cli.replay.experiments import DECADES, Experiment, power
+from llr_cli.replay.experiments import DECADES, FIXED, LEARNT, Experiment, power
+from llr_cli.replay.runs import PLAIN, Runs
 
 RED = "#d1242f"
 INK = "#24292f"
@@ -38,6 +39,7 @@ STYLE: Any = {
     "ytick.color": INK,
     "legend.frameon": False,
     "svg.hashsalt": "llr",
+    "path.simplify_threshold": 0.8,
 }
 ALGORITHMS = {
     "sg": "SG",
@@ -46,6 +48,7 @@ ALGORITHMS = {
     "svrg/ag": "SVRG/AG",
     "auto": "auto",
     "sg/sg": "SG/SG",
+    "svrg/sg": "SVRG/SG",
 }
 STREAMS = {
     "gaussian": "Gaussian model",
@@ -61,7 +64,7 @@ def styled() -> AbstractContextManager[None]:
     return rc_context(STYLE)
 
 
-Shared = Literal["all", "row", "col"]
+Shared = Literal["all", "row", "col", "none"]
 
 
 def panels(
@@ -90,6 +93,18 @@ def is_decade(experiment: Experiment) -> bool:
     return experiment.eta0 in DECADES
 
 
+def rows_of(runs: Runs, stream: str) -> tuple[str, ...]:
+    """The algorithms of a figure of panels, two in a row: the /sg ones only if there are any."""
+    plain = PLAIN if any(runs.of(stream, name) for name in PLAIN) else ()
+    return (*FIXED, *LEARNT, *plain)
+
+
+def over(runs: Runs) -> str:
+    """The end of a title: over how many seeds the medians are."""
+    seeds = max((len(run.seeds) for run in runs), default=1)
+    return f"\nmedian and quartiles of {seeds} seeds" if seeds > 1 else ""
+
+
 def colour(eta0: float | None) -> Any:
     """The colour of a first step size: its place between the smallest and the largest decade."""
     if eta0 is None:
@@ -109,7 +124,7 @@ def band(axes: Axes, t: Any, low: Any, high: Any, eta0: float | None) -> None:
     """The range of a run between its points, in the colour of its first step size."""
     if len(low):
         shade = {"color": colour(eta0), "alpha": 0.25, "linewidth": 0}
-        axes.fill_between(t, low, high, step="pre", zorder=1, **shade)
+        axes.fill_between(t, low, high, step="pre", zorder=1, rasterized=True, **shade)
 
 
 def red(axes: Axes, t: Any, values: Any) -> None:

@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 
 from llr.types import Counts, Vector
 from llr_cli.figures.panels import ALGORITHMS, INK, RED, panels
-from llr_cli.figures.runs import Runs
 from llr_cli.replay.experiments import FIXED, LEARNT
+from llr_cli.replay.runs import Runs
 
 BLUE = "#0550ae"
 ALPHA = 1e8

@@ -1,4 +1,4 @@
-"""Files of samples, one module a format. To add one, write it and give it a line at the end."""
+"""File formats of samples, one module each. To add one, write it and add a line at the end."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,21 +6,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from llr_cli.connection import BadData
-from llr_cli.formats.csv import Csv
-from llr_cli.formats.ndjson import Ndjson
-from llr_cli.formats.npy import Npy
-from llr_cli.formats.parquet import Parquet
-from llr_cli.formats.part import BLOCK, Columns, Part, Source
+from llr_cli.formats.batch import BLOCK, Batch, Columns, Source
+from llr_cli.formats.tables import Npy, Parquet
+from llr_cli.formats.text import Csv, Ndjson
+from llr_cli.options import BadData
 
-__all__ = ["BLOCK", "FORMATS", "STDIN", "TEXT", "Columns", "Part", "Source", "format_of", "opened"]
+__all__ = [
+    "BLOCK",
+    "FORMATS",
+    "STDIN",
+    "TEXT",
+    "Batch",
+    "Columns",
+    "Source",
+    "format_of",
+    "open_source",
+]
 
 STDIN = Path("-")
 SUFFIXES = {".jsonl": "ndjson", ".json": "ndjson", ".tsv": "csv", ".txt": "csv", ".pq": "parquet"}
 
 
 def format_of(path: Path, given: str | None) -> str:
-    """The format that was given, or that the file's name tells."""
+    """The given format, or that of the file's name."""
     suffix = path.suffix.lower()
     found = given or ("ndjson" if path == STDIN else SUFFIXES.get(suffix, suffix.removeprefix(".")))
     if found not in FORMATS:
@@ -29,10 +37,10 @@ def format_of(path: Path, given: str | None) -> str:
 
 
 @contextmanager
-def opened(
+def open_source(
     path: Path, kind: str, columns: Columns, delimiter: str | None = None
 ) -> Iterator[Source]:
-    """A file, for as long as it is read; stdin may only be text."""
+    """Open a file of samples; stdin must be a text format."""
     if kind in TEXT and path != STDIN:
         with path.open("rb") as file:
             yield TEXT[kind](file, path.stat().st_size, columns, delimiter)

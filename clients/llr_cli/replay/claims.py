@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from llr_cli.replay.ensemble import STEEPER, Course, Ensemble, learn, plan
 from llr_cli.replay.experiments import DECADES, FIXED, LEARNT, MODELS, STEEP, power
+from llr_cli.replay.runs import STEEPER, Course, Ensemble, learn, plan
 
 CLOSE = 0.3
 """How near θ, or the paper's entry of θᵀM, has to end to count as near the maximum likelihood."""
@@ -39,18 +39,22 @@ class Claim(NamedTuple):
 def judge(every: Ensemble) -> list[Claim]:
     """All claims, in the order of the paper."""
     rules: list[Callable[[Ensemble], Iterable[Claim]]] = [
+        _closer_to_each_other,
         _low_steps_are_slow,
         _svrg_is_better,
         _svrg_may_oscillate,
         _close_to_the_ml,
         _oscillations_are_damped,
+        _less_decisive_on_the_regression,
         _fixed_regrets_rise,
         _learnt_regrets_stagnate,
+        _regression_regrets_go_on,
         _less_regret_on_the_regression,
         _log_eta_stagnates,
         _longer_on_the_regression,
         _poor_starts_are_rescued,
         _small_starts_are_better,
+        _unstable_above,
         _the_quadratic,
     ]
     return [claim for rule in rules for claim in rule(every)]
@@ -84,6 +88,31 @@ def _counted(says: str, measured: str, cases: Iterable[bool]) -> Claim:
     return Claim(says, measured, f"{sum(found)} of {len(found)}", verdict(share))
 
 
+def _closer_to_each_other(every: Ensemble) -> Iterable[Claim]:
+    for stream in MODELS:
+        widths: dict[str, list[float]] = {}
+        for algorithm in (*FIXED, *LEARNT):
+            courses = [c for c in every.of(stream, algorithm) if not c.diverged]
+            for seed in range(every.seeds):
+                ends = [float(c.shown[-1]) for c in courses if c.experiment.seed == seed]
+                low, high = np.percentile(ends, [25, 75], method="nearest")
+                widths.setdefault(algorithm, []).append(high - low)
+        pairs = zip(FIXED, LEARNT, strict=True)
+        cases = [
+            ours < theirs
+            for fixed, learnt in pairs
+            for ours, theirs in zip(widths[learnt], widths[fixed], strict=True)
+        ]
+        share = sum(cases) / len(cases)
+        spreads = ", ".join(f"{WORDS[a]} {np.median(widths[a]):.2g}" for a in (*FIXED, *LEARNT))
+        yield Claim(
+            "trajectories are much closer to each other with LLR",
+            f"{NAMES[stream]}: quartile range of the ends over η₀, less than without LLR",
+            f"{sum(cases)} of {len(cases)}; {spreads}",
+            verdict(share),
+        )
+
+
 def _low_steps_are_slow(every: Ensemble) -> Iterable[Claim]:
     cases = [c.gap > CLOSE for s in MODELS for c in every.of(s, "sg", SMALL)]
     measured = f"SG from 10⁻⁵ to 10⁻³, all streams: ends more than {CLOSE} from the ML"
@@ -107,6 +136,12 @@ def _svrg_may_oscillate(every: Ensemble) -> Iterable[Claim]:
     share = float(np.mean(np.array(moves) > 0.1))
     measured = "coin, SVRG with η = 10: mean |θ(t+1) − θ(t)| over the second half"
     yield Claim("SVRG may start to oscillate", measured, spread(moves), verdict(share))
+    swings = [
+        c.diverged or bool(c.shown.min() < -10.0 and c.shown.max() > 10.0)
+        for c in every.of("regression", "svrg", [1e-3])
+    ]
+    measured = "regression, SVRG with η = 10⁻³: passes both −10 and 10"
+    yield _counted("SVRG may start to oscillate", measured, swings)
 
 
 def _close_to_the_ml(every: Ensemble) -> Iterable[Claim]:
@@ -130,13 +165,22 @@ def _oscillations_are_damped(every: Ensemble) -> Iterable[Claim]:
     )
 
 
-def _rise(course: Course) -> float:
-    """How much regret the second half added."""
-    return math.inf if course.diverged else course.end - course.at_half(course.regret)
+def _less_decisive_on_the_regression(every: Ensemble) -> Iterable[Claim]:
+    near = {
+        (s, a): sum(c.gap < CLOSE for c in every.of(s, a)) for s in MODELS for a in ("sg", "sg/ag")
+    }
+    total = len(every.of("gaussian", "sg"))
+    gains = {s: near[s, "sg/ag"] - near[s, "sg"] for s in MODELS}
+    yield Claim(
+        "improvements for SG are less decisive on the regression",
+        f"runs within {CLOSE} of the ML that SG/AG has more than SG",
+        ", ".join(f"{NAMES[s]} {gain}" for s, gain in gains.items()) + f" of {total}",
+        "holds" if gains["regression"] < min(gains["gaussian"], gains["bernoulli"]) else "not",
+    )
 
 
 def _fixed_regrets_rise(every: Ensemble) -> Iterable[Claim]:
-    cases = [_rise(c) > 0.0 for s in MODELS for a in FIXED for c in every.of(s, a)]
+    cases = [c.rise > 0.0 for s in MODELS for a in FIXED for c in every.of(s, a)]
     measured = "SG and SVRG, all streams and η₀: regret grows over the second half"
     yield _counted("the regrets of SG and SVRG all go upwards", measured, cases)
 
@@ -145,13 +189,20 @@ def _learnt_regrets_stagnate(every: Ensemble) -> Iterable[Claim]:
     for stream in ("gaussian", "bernoulli"):
         for algorithm in LEARNT:
             cases = [
-                not c.diverged and _rise(c) < 0.1 * max(c.at_half(c.regret), 1.0)
+                not c.diverged and c.rise < 0.1 * max(c.at_half(c.regret), 1.0)
                 for c in every.of(stream, algorithm)
             ]
             measured = (
                 f"{NAMES[stream]}, {WORDS[algorithm]}: the second half adds less than a tenth"
             )
             yield _counted("LLR's regrets stagnate strikingly quickly", measured, cases)
+
+
+def _regression_regrets_go_on(every: Ensemble) -> Iterable[Claim]:
+    for algorithm in LEARNT:
+        cases = [c.rise >= 0.1 * c.at_half(c.regret) for c in every.of("regression", algorithm)]
+        measured = f"regression, {WORDS[algorithm]}: the second half adds a tenth or more"
+        yield _counted("on the regression the regrets do not stagnate", measured, cases)
 
 
 def _less_regret_on_the_regression(every: Ensemble) -> Iterable[Claim]:
@@ -226,6 +277,12 @@ def _small_starts_are_better(every: Ensemble) -> Iterable[Claim]:
         )
 
 
+def _unstable_above(every: Ensemble) -> Iterable[Claim]:
+    cases = [c.diverged for a in FIXED for c in every.of(STEEPER, a, [STEEP])]
+    measured = f"quadratic of 10⁸, SG and SVRG with η = {power(STEEP)}, above it: diverge"
+    yield _counted("SG is stable only if η/2f is below 1/α", measured, cases)
+
+
 def _the_quadratic(every: Ensemble) -> Iterable[Claim]:
     for algorithm in LEARNT:
         for course in every.of(STEEPER, algorithm, [STEEP]):
@@ -239,6 +296,14 @@ def _the_quadratic(every: Ensemble) -> Iterable[Claim]:
                 f"quadratic of 10⁸, {name} from {power(STEEP)}: first t with {ratio} below 1/α",
                 f"t = {first}",
                 "holds" if first is not None and first < 50 else "not",
+            )
+            later = course.log_eta[np.argmax(stable) :]
+            change = math.exp(float(later.max() - later.min()))
+            yield Claim(
+                "then η stays nearly constant",
+                f"quadratic of 10⁸, {name}: largest over least η after that",
+                f"{change:.3g}",
+                "holds" if change < 2.0 else "partly" if change < 10.0 else "not",
             )
             yield Claim(
                 "θ takes very large values before it converges to 0",

@@ -1,8 +1,9 @@
-"""`llr replay`: feed the paper's streams to a running service."""
+"""`llr replay` feeds the paper's streams to a service; `llr figures` draws its figures."""
 
 import json
 from enum import StrEnum
 from itertools import product
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,12 +11,21 @@ from llr_client import Client, LLRError, SessionNotFound
 from llr_client.retries import Clock
 from rich.console import Console
 
-from llr_cli.connection import LOCAL, LONG, AsJson, Key, Patience, Url, reach, service
+from llr_cli.installation import need_figures
+from llr_cli.options import (
+    DEFAULT_URL,
+    LONG_PATIENCE,
+    AsJson,
+    Key,
+    Patience,
+    Url,
+    check_reachable,
+    open_client,
+)
 from llr_cli.replay import claims
-from llr_cli.replay.campaign import Campaign, bars
 from llr_cli.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
-from llr_cli.replay.feeding import Pace
 from llr_cli.replay.results import Result, report, summary
+from llr_cli.replay.runner import ReplayRunner, Throttle, bars
 
 LONG_TABLE = 40
 
@@ -53,9 +63,9 @@ def replay(
         typer.Option(min=0, max=1000, help="With all: seeds the paper's claims are judged on."),
     ] = 20,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the sessions first.")] = False,
-    patience: Patience = LONG,
+    patience: Patience = LONG_PATIENCE,
     as_json: AsJson = False,
-    url: Url = LOCAL,
+    url: Url = DEFAULT_URL,
     key: Key = None,
 ) -> None:
     """Feed the paper's streams to a running service and show what it learns.
@@ -63,19 +73,21 @@ def replay(
     Running it again goes on where it stopped. A session that diverges is a result, not an error.
     After all of the paper, its claims are judged one by one on many seeds, learnt in this process.
     """
-    errors, pace = Console(stderr=True), Pace(rate)
+    errors, throttle = Console(stderr=True), Throttle(rate)
 
     def waiting(error: LLRError, _: float) -> None:
         errors.print(f"waiting: {error}", highlight=False, soft_wrap=True)
 
-    reach(url, key)
+    check_reachable(url, key)
     going_on = "; the same command goes on from here"
-    with service(url, key, patience, waiting, lambda: going_on, Clock(sleep=pace.pause)) as client:
+    with open_client(
+        url, key, patience, waiting, lambda: going_on, Clock(sleep=throttle.pause)
+    ) as client:
         chosen = choose(client, stream, algorithm, eta0, samples, seed)
         if fresh:
             delete(client, chosen)
         with bars(errors) as progress:
-            results = Campaign(client, pace, progress, at_once).run(chosen)
+            results = ReplayRunner(client, throttle, progress, at_once).run(chosen)
     show(results, as_json)
     whole = stream == Choice.ALL and not (algorithm or eta0 or samples or as_json)
     if whole and seeds:
@@ -132,3 +144,23 @@ def show(results: list[Result], as_json: bool) -> None:
         report(console, results)
         console.print()
     console.print(summary(results), highlight=False)
+
+
+def figures(
+    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the replay.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=0, max=1000, help="Seeds the paper's claims are judged on.")
+    ] = 20,
+    url: Url = DEFAULT_URL,
+    key: Key = None,
+) -> None:
+    """Redraw the paper's figures from what the service kept of `llr replay all`.
+
+    Prints where the page is that shows them all. Figures without any session are left out.
+    """
+    with open_client(url, key) as client:
+        need_figures()
+        from llr_cli.figures.gallery import draw  # noqa: PLC0415 - matplotlib is an extra
+
+        typer.echo(draw(client, out, seed, Console(stderr=True), seeds))

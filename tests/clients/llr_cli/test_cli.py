@@ -112,7 +112,7 @@ def test_the_catalog_says_what_an_algorithm_is() -> None:
     for name, entry in catalog()["algorithms"].items():
         learns, base, rate = (entry[key] for key in ("learns_step_size", "base", "rate"))
         assert base is None or name == (f"{base}/{rate}" if learns else base)
-        assert entry["needs_eta0"] == llr.ALGORITHMS[name].starts
+        assert entry["needs_eta0"] == llr.ALGORITHMS[name].uses_eta0
         assert entry["summary"] == llr.ALGORITHMS[name].summary
 
 

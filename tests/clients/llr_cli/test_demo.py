@@ -10,8 +10,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-from llr_cli.demo import POOR, is_poor
-from llr_cli.local_service import NoService, is_free, local_service, surroundings
+from llr_cli.demo import POOR, ServiceFailed, child_environment, is_free, is_poor, local_service
 from llr_cli.replay.experiments import DECADES, paper
 from support.terminal import LLR, at_a_terminal, to_the_end, until
 
@@ -84,6 +83,7 @@ def test_it_leaves_figures_and_no_service_behind(printed: tuple[str, Path]) -> N
     assert_nobody_is_at(address(text))
 
 
+@pytest.mark.slow
 def test_a_learnt_step_size_beats_the_fixed_one_it_started_from() -> None:
     for experiment in filter(is_poor, paper()):
         if experiment.algorithm in ("sg/ag", "svrg/ag") and experiment.stream != "quadratic":
@@ -131,16 +131,18 @@ def test_sigterm_ends_the_service_too() -> None:
     assert_nobody_is_at(url)
 
 
+@pytest.mark.slow
 def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "llr.db").write_bytes(b"this is not a database" * 100)
-    with pytest.raises(NoService, match=r"did not start: .*llr\.db"), local_service(tmp_path):
+    with pytest.raises(ServiceFailed, match=r"did not start: .*llr\.db"), local_service(tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_a_service_that_ends_by_itself_is_noticed(tmp_path: Path) -> None:
     with local_service(tmp_path) as service:
         service.process.terminate()
-        with pytest.raises(NoService, match="ended by itself"):
+        with pytest.raises(ServiceFailed, match="ended by itself"):
             service.wait()
 
 
@@ -158,7 +160,7 @@ def test_settings_of_another_service_do_not_reach_the_demos(
 ) -> None:
     monkeypatch.setenv("LLR_STORE", "memory:")
     monkeypatch.setenv("LLR_KERNELS", "/somewhere")
-    kept = {name for name in surroundings() if name.startswith("LLR_")}
+    kept = {name for name in child_environment() if name.startswith("LLR_")}
     assert kept == {"LLR_KERNELS"}
 
 

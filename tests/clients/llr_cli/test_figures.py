@@ -11,21 +11,18 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from llr_cli.cli import app
-from llr_cli.connection import BadData
 from llr_cli.figures import gallery
-from llr_cli.figures.bent import Bend
-from llr_cli.figures.beside_auto import beside_auto
-from llr_cli.figures.drawing import draw
-from llr_cli.figures.hand_tuned import hand_tuned
-from llr_cli.figures.panels import RED, colour, styled
+from llr_cli.figures.axis_scale import LinLogScale
+from llr_cli.figures.gallery import draw
+from llr_cli.figures.panels import RED, colour, is_decade, styled
 from llr_cli.figures.quadratic import quadratic, stability, undamped
-from llr_cli.figures.regrets import regrets
-from llr_cli.figures.running_ml import running_ml
-from llr_cli.figures.runs import Run, Runs, fetch
-from llr_cli.figures.step_sizes import step_sizes
-from llr_cli.figures.trajectories import trajectories
+from llr_cli.figures.regrets import beside_auto, regrets
+from llr_cli.figures.tangent import STARTS, compare, tangent
+from llr_cli.figures.trajectories import hand_tuned, step_sizes, trajectories
+from llr_cli.options import BadData
 from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
-from llr_cli.replay.feeding import Pace, feed
+from llr_cli.replay.runner import Throttle, feed
+from llr_cli.replay.runs import Run, Runs, fetch, running_ml
 from llr_client import Client
 from llr_service.app import App
 from llr_service.settings import Settings
@@ -37,6 +34,7 @@ from support.serving import serving
 from typer.testing import CliRunner
 
 import llr
+from llr import exact
 from llr.streams import STREAMS
 
 MODELS = ("gaussian", "bernoulli", "regression")
@@ -59,6 +57,7 @@ def run_of(experiment: Experiment) -> Run:
     past = learner.history
     assert past.regret is not None
     seen, sides = shown(experiment.source(), past.theta), (past.theta_low, past.theta_high)
+    low, high = (side[:, 0] if len(learner.theta) == 1 else np.empty(0) for side in sides)
     return Run(
         experiment,
         past.t,
@@ -66,7 +65,8 @@ def run_of(experiment: Experiment) -> Run:
         past.log_eta,
         past.regret,
         learner.t < experiment.samples,
-        *(side[:, 0] if len(learner.theta) == 1 else np.empty(0) for side in sides),
+        low,
+        high,
     )
 
 
@@ -128,7 +128,7 @@ def test_a_run_is_the_past_of_a_learner_to_the_last_bit(experiment: Experiment) 
         TestClient(App(Settings(store="memory:"))) as service,
         Client("http://testserver", transport=InProcess(service)) as client,
     ):
-        feed(client, experiment, Pace(), lambda _: None)
+        feed(client, experiment, Throttle(), lambda _: None)
         run, expected = fetch(client, experiment), run_of(experiment)
     assert run.diverged == expected.diverged
     for column in ("t", "shown", "log_eta", "regret", "low", "high"):
@@ -147,7 +147,7 @@ def test_the_red_line_is_the_comparator_of_the_regret(stream: str) -> None:
     t = np.arange(n)
     y = samples[-1]
     if stream == "regression":  # all of θ is needed for its loss; the figures show one entry
-        from llr_cli.figures.running_ml import least_squares
+        from llr_cli.replay.runs import least_squares
 
         theta = least_squares(STREAMS[stream](3), t)
         losses = 0.5 * (y - np.sum(theta * samples[0], axis=1)) ** 2
@@ -249,17 +249,17 @@ def test_an_axis_is_bent_only_where_something_runs_away(runs: Runs) -> None:
 
 
 def test_a_bent_axis_rises_and_finds_back() -> None:
-    bend = Bend(-1.0, 7.0, 1e4, (0, 2, 4, 6))
+    scale = LinLogScale(-1.0, 7.0, 1e4, (0, 2, 4, 6))
     values = np.array([-1e4, -50.0, -1.0, 0.0, 3.5, 7.0, 7.1, 1e3, 1e4])
-    heights = bend.forward(values)
+    heights = scale.forward(values)
     assert (np.diff(heights) > 0.0).all()
-    assert bend.inverse(heights) == pytest.approx(values)
+    assert scale.inverse(heights) == pytest.approx(values)
     assert heights[2:6] == pytest.approx([0.0, 0.125, 0.5625, 1.0])
 
 
 def test_what_stays_beyond_the_axis_is_not_drawn_across_the_panel() -> None:
-    bend = Bend(0.0, 1.0, 10.0, ())
-    inside = bend.inside(np.array([0.5, 1e9, -1e200, 1e300, 0.5, 0.5]))
+    scale = LinLogScale(0.0, 1.0, 10.0, ())
+    inside = scale.inside(np.array([0.5, 1e9, -1e200, 1e300, 0.5, 0.5]))
     assert np.isnan(inside).tolist() == [False, False, True, False, False, False]
     assert np.nanmax(np.abs(inside)) <= 100.0
 
@@ -269,13 +269,16 @@ def test_colours_differ_in_brightness_so_that_all_eyes_can_tell_them_apart() -> 
     assert (np.diff(brightness) > 0.04).all()
 
 
-def test_there_are_thirteen_of_the_paper_and_one_more_with_auto(runs: Runs) -> None:
+def test_there_are_thirteen_of_the_paper_one_of_the_tangent_and_one_more_with_auto(
+    runs: Runs,
+) -> None:
     without = Runs(run for run in runs if run.experiment.algorithm != "auto")
-    possible = [picture for picture in gallery.paper() if picture.is_possible(without)]
-    assert len(possible) == 13
-    assert [picture.name for picture in gallery.paper() if picture.is_possible(runs)] == [
-        *(picture.name for picture in possible),
+    possible = [picture for picture in gallery.pictures() if picture.is_possible(without)]
+    assert len(possible) == 14
+    assert [picture.name for picture in gallery.pictures() if picture.is_possible(runs)] == [
+        *(picture.name for picture in possible[:13]),
         "14-beside-auto",
+        "15-tangent",
     ]
 
 
@@ -289,6 +292,39 @@ def test_auto_is_black_beside_every_decade(runs: Runs) -> None:
     assert np.array_equal(curves(figure, 1)[-1], auto.regret)
 
 
+@pytest.mark.parametrize("stream", MODELS)
+def test_the_tangent_is_beside_the_exact_derivative_along_its_eta(stream: str) -> None:
+    n, eta0, source = 40, STARTS[1], STREAMS[stream](3)
+    samples = source.take(n)
+    one = compare(stream, 3, eta0, n)
+    learner = llr.Learner(source.model, source.dim, "sg/ag", eta0, source.theta0)
+    at = 25
+    assert learner.learn(*(column[:at] for column in samples))
+    assert one.h[at] == pytest.approx(shown(source, learner.h), rel=1e-12)
+    assert one.log_eta[at] == learner.log_eta
+    start = np.full(source.dim, source.theta0)
+    past = [column[:at] for column in samples]
+    whole = exact.derivative(source.model, *past, eta=learner.eta, theta0=start)
+    assert one.A[at] == pytest.approx(shown(source, whole.A[-1]), rel=1e-12)
+    slow = exact.ExactSG(source.model, eta0, source.theta0)
+    assert slow.learn(*past)
+    assert one.exact[at] == slow.log_eta
+
+
+def test_h_and_a_are_above_the_step_sizes_learnt_from_them(runs: Runs) -> None:
+    figure = tangent(runs)
+    assert len(figure.axes) == 2 * len(MODELS)
+    for panel, solid, dashed in ((1, "h", "A"), (1 + len(MODELS), "log_eta", "exact")):
+        unit = 1.0 if solid == "h" else np.log(10.0)
+        lines = figure.axes[panel].lines
+        truths = [line.get_ydata() for line in lines if line.get_gid() == "exact"]
+        for row, eta0 in enumerate(STARTS):
+            one = compare("bernoulli", 0, eta0, SHORT)
+            assert np.array_equal(curves(figure, panel)[row], getattr(one, solid)[1:] / unit)
+            assert np.array_equal(truths[row], getattr(one, dashed)[1:] / unit)
+
+
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_files(runs: Runs, tmp_path: Path) -> None:
     contents = []
     for name in ("one", "two"):
@@ -300,9 +336,10 @@ def test_the_same_runs_give_the_same_files(runs: Runs, tmp_path: Path) -> None:
     assert len(contents[0]) == 2
 
 
-def test_a_replay_gives_all_thirteen_as_png_and_svg(drawn: Path) -> None:
+def test_a_replay_gives_every_figure_as_png_and_svg(drawn: Path) -> None:
     names = sorted(path.stem for path in drawn.glob("*.png"))
-    assert names == [*(picture.name for picture in gallery.paper()[:13]), "15-over-seeds"]
+    everything = [picture.name for picture in gallery.pictures()]
+    assert names == [name for name in everything if name != "14-beside-auto"]
     for name in names:
         png = (drawn / f"{name}.png").read_bytes()
         assert png.startswith(b"\x89PNG")
@@ -322,18 +359,84 @@ def test_the_page_shows_every_figure_with_its_sentence_and_nothing_from_elsewher
     assert sorted(re.findall(r'href="([^"]+)"', page)) == sorted(
         p.name for p in drawn.glob("*.svg")
     )
-    for picture in gallery.paper()[:13]:
-        assert picture.see in unescape(page)
-    assert "Of 7 runs a stream" in page
+    assert "Drawn from 28 sessions of the service, seed 0" in page
+    assert f"llr {llr.__version__}, numpy {np.__version__}" in page
+    assert "SG/AG 0 of 2" in page
     assert unescape(page).count("almost every trajectory gets close to the ML") == 3
     assert "http" not in page
 
 
-def test_every_figure_says_what_to_see_in_a_sentence() -> None:
-    assert len({picture.see for picture in gallery.paper()}) == 14
-    for picture in gallery.paper():
-        assert picture.see.endswith(".")
-        assert len(picture.see) < 300
+def test_every_caption_is_counted_in_the_runs(runs: Runs) -> None:
+    captions = [picture.caption(runs) for picture in gallery.pictures()]
+    assert len(set(captions)) == 15
+    assert all(caption.endswith(".") for caption in captions)
+    near = sum(run.gap < 0.3 for run in runs.of("gaussian", "sg/ag", is_decade))
+    assert f"SG/AG {near} of 7" in captions[0]
+    diverged = [run for run in runs.of("regression", "svrg", is_decade) if run.diverged]
+    assert f"Diverged: SVRG {len(diverged)}." in captions[2]
+    few = Runs(run for run in runs if run.experiment.eta0 != 1e-5)
+    assert "SG/AG 0 of 7" not in gallery.pictures()[0].caption(few)
+
+
+def test_a_figure_over_seeds_shows_medians_and_quartiles() -> None:
+    experiments = [Experiment("bernoulli", "svrg", 10.0, 300, seed) for seed in range(5)]
+    single = [run_of(experiment) for experiment in experiments]
+    (run,) = Runs(single).medians()
+    assert run.seeds == (0, 1, 2, 3, 4)
+    table = np.array([one.shown for one in single])
+    assert np.array_equal(run.shown, np.median(table, axis=0))
+    low, high = run.bands["regret"]
+    assert (low <= run.regret).all()
+    assert (run.regret <= high).all()
+    assert (run.high - run.low)[-1] > 0.5  # the oscillation between two points of the past
+    figure = trajectories(Runs([run]), "bernoulli")
+    assert "5 seeds" in figure.get_suptitle()
+    assert np.array_equal(curves(figure, 1)[0], run.shown)
+
+
+def test_the_median_of_runs_that_mostly_diverge_ends_where_the_middle_one_does() -> None:
+    wild = [run_of(Experiment("gaussian", "svrg", 10.0, 400, seed)) for seed in range(3)]
+    calm = run_of(Experiment("gaussian", "svrg", 1e-2, 400, 3))
+    ends = sorted(int(run.t[-1]) for run in wild)
+    (most,) = Runs(wild).medians()
+    assert most.diverged
+    assert most.t[-1] == ends[1]
+    one_of_two = [replace(wild[0], experiment=calm.experiment), calm, calm]
+    (few,) = Runs(one_of_two).medians()
+    assert not few.diverged
+    assert few.t[-1] == 400
+
+
+@pytest.mark.slow
+def test_a_median_that_comes_back_for_a_moment_is_no_vertical_line() -> None:
+    """Quartiles on both sides of the axis hide a median, also between two such stretches."""
+    t = np.arange(40)
+    shown_, low, high = np.full(40, 0.5), np.full(40, 0.4), np.full(40, 0.6)
+    low[10:30], high[10:30] = -1e9, 1e9
+    low[20], high[20] = 0.4, 0.6
+    experiment = Experiment("regression", "svrg", 1e-3, 40)
+    median = Run(
+        experiment, t, shown_, np.empty(0), shown_, False, low, high, {"shown": (low, high)}
+    )
+    figure = trajectories(Runs([replace(median, seeds=(0, 1))]), "regression")
+    (line,) = curves(figure, 1)
+    assert np.isnan(line[10:30]).all()
+    assert np.array_equal(np.delete(line, np.s_[10:30]), np.full(20, 0.5))
+
+
+def test_the_range_of_a_run_bends_the_axis_too() -> None:
+    calm = run_of(Experiment("gaussian", "svrg/ag", 1e-2, 50))
+    wide = replace(calm, low=np.full(calm.t.size, -500.0))
+    assert {axes.get_yscale() for axes in step_sizes(Runs([wide]), "gaussian").axes[2:]} == {
+        "function"
+    }
+
+
+def test_panels_of_sg_sg_are_drawn_where_there_are_runs(runs: Runs) -> None:
+    plain = run_of(Experiment("bernoulli", "sg/sg", 1e-2, SHORT))
+    figure = trajectories(Runs([*runs, plain]), "bernoulli")
+    assert titles(figure) == ["SG", "SVRG", "SG/AG", "SVRG/AG", "SG/SG", "SVRG/SG"]
+    assert np.array_equal(curves(figure, 4)[0], plain.shown)
 
 
 def test_without_a_replay_there_is_nothing_to_draw(tmp_path: Path) -> None:
@@ -352,6 +455,6 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         TestClient(App(Settings(store="memory:"))) as service,
         Client("http://testserver", transport=InProcess(service)) as client,
     ):
-        feed(client, Experiment("gaussian", "sg", 1e-3, 20), Pace(), lambda _: None)
+        feed(client, Experiment("gaussian", "sg", 1e-3, 20), Throttle(), lambda _: None)
         with pytest.raises(BadData, match="cannot be a folder"):
             draw(client, tmp_path / "out", 0, Console(quiet=True))

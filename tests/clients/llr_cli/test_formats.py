@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from llr_cli.connection import BadData
-from llr_cli.formats import FORMATS, STDIN, Columns, Part, format_of, opened
-from llr_cli.producers import names_of
+from llr_cli.formats import FORMATS, STDIN, Batch, Columns, format_of, open_source
+from llr_cli.options import BadData
+from llr_cli.push import producer_names
 from pyarrow import parquet
 from support.sample_files import X, Y, write
 
@@ -21,19 +21,19 @@ PLAIN = Columns()
 
 def read(
     file: Path, columns: Columns = PLAIN, skip: int = 0, block: int = 10, **options: Any
-) -> list[Part]:
-    with opened(file, format_of(file, None), columns, **options) as source:
-        return list(source.parts(skip, block))
+) -> list[Batch]:
+    with open_source(file, format_of(file, None), columns, **options) as source:
+        return list(source.batches(skip, block))
 
 
-def arrays(parts: list[Part]) -> tuple[Any, Any]:
+def arrays(batches: list[Batch]) -> tuple[Any, Any]:
     """X and y of parts, however they hold them; X is None without features."""
-    if isinstance(parts[0].samples, list):
-        samples = [sample for part in parts for sample in part.samples]
+    if isinstance(batches[0].samples, list):
+        samples = [sample for batch in batches for sample in batch.samples]
         labels = np.array([sample["y"] for sample in samples])
         return (np.array([s["x"] for s in samples]) if "x" in samples[0] else None), labels
-    y = np.concatenate([part.samples[-1] for part in parts])
-    features = [part.samples[0] for part in parts if len(part.samples) == 2]
+    y = np.concatenate([batch.samples[-1] for batch in batches])
+    features = [batch.samples[0] for batch in batches if len(batch.samples) == 2]
     return (np.concatenate(features) if features else None), y
 
 
@@ -42,11 +42,11 @@ def arrays(parts: list[Part]) -> tuple[Any, Any]:
 def test_every_format_gives_the_samples_after_those_that_are_there(
     tmp_path: Path, kind: str, skip: int
 ) -> None:
-    parts = read(write(tmp_path, kind), skip=skip)
-    got_x, got_y = arrays(parts)
+    batches = read(write(tmp_path, kind), skip=skip)
+    got_x, got_y = arrays(batches)
     np.testing.assert_array_equal(got_x, X[skip:])
     np.testing.assert_array_equal(got_y, Y[skip:])
-    assert all(part.n <= 10 for part in parts)
+    assert all(batch.n <= 10 for batch in batches)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -57,8 +57,8 @@ def test_nothing_is_left_when_all_is_there(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", FORMATS)
 def test_progress_ends_at_the_total(tmp_path: Path, kind: str) -> None:
     file = write(tmp_path, kind)
-    with opened(file, kind, Columns()) as source:
-        done = [part.done for part in source.parts(0, 10)]
+    with open_source(file, kind, Columns()) as source:
+        done = [batch.done for batch in source.batches(0, 10)]
         assert done == sorted(done)
         assert done[-1] == source.total
 
@@ -93,8 +93,8 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path, kind: str) -> None:
 def test_records_of_ndjson_have_columns(tmp_path: Path) -> None:
     file = tmp_path / "records.jsonl"
     file.write_text('{"a": 1, "price": 2, "b": 3}\n{"a": 4, "price": 5, "b": 6}\n')
-    (part,) = read(file, Columns("price"))
-    assert part.samples == [{"x": [1, 3], "y": 2}, {"x": [4, 6], "y": 5}]
+    (batch,) = read(file, Columns("price"))
+    assert batch.samples == [{"x": [1, 3], "y": 2}, {"x": [4, 6], "y": 5}]
 
 
 MIXED = "rooms,city,lift,price\n3, Rome ,true,2.5\n,Oslo,,-1\n"
@@ -105,12 +105,12 @@ READ.append({"x": {"city": "Oslo"}, "y": -1.0})
 def test_columns_of_a_csv_are_sent_by_name_if_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "mixed.csv"
     file.write_text(MIXED)
-    (part,) = read(file, Columns(named=True))
-    assert (part.samples, part.place(1)) == (READ, "line 3")
-    (part,) = read(file, Columns("price", ("city",), named=True), skip=1)
-    assert part.samples == [{"x": {"city": "Oslo"}, "y": -1.0}]
-    (part,) = read(file, Columns("price", wanted=False, named=True))
-    assert part.samples[0].tolist() == [2.5, -1.0]
+    (batch,) = read(file, Columns(named=True))
+    assert (batch.samples, batch.place(1)) == (READ, "line 3")
+    (batch,) = read(file, Columns("price", ("city",), named=True), skip=1)
+    assert batch.samples == [{"x": {"city": "Oslo"}, "y": -1.0}]
+    (batch,) = read(file, Columns("price", wanted=False, named=True))
+    assert batch.samples[0].tolist() == [2.5, -1.0]
     with pytest.raises(BadData, match=r"line 2: ' Rome ' is not a finite number; --named"):
         read(file)
 
@@ -119,11 +119,11 @@ def test_members_of_records_are_sent_by_name_if_asked_for(tmp_path: Path) -> Non
     file = tmp_path / "records.jsonl"
     record, sample = '{"a": 1, "b": null, "c": "d", "e": true, "y": 2}', '{"x": {"f": 1}, "y": 3}'
     file.write_text(f"{record}\n{sample}\n")
-    (part,) = read(file, Columns(named=True))
-    assert part.samples == [{"x": {"a": 1, "c": "d", "e": True}, "y": 2}, json.loads(sample)]
+    (batch,) = read(file, Columns(named=True))
+    assert batch.samples == [{"x": {"a": 1, "c": "d", "e": True}, "y": 2}, json.loads(sample)]
     file.write_text(f'{record}\n{{"y": 3, "f": 1}}\n')
-    (part,) = read(file, Columns("y", ("c",), named=True))
-    assert part.samples == [{"x": {"c": "d"}, "y": 2}, {"x": {}, "y": 3}]
+    (batch,) = read(file, Columns("y", ("c",), named=True))
+    assert batch.samples == [{"x": {"c": "d"}, "y": 2}, {"x": {}, "y": 3}]
     file.write_text(record)
     with pytest.raises(BadData, match="line 1: 'c' is not a number; --named"):
         read(file, Columns("y", ("a", "c")))
@@ -133,9 +133,9 @@ def test_columns_of_parquet_are_sent_by_name_if_asked_for(tmp_path: Path) -> Non
     file = tmp_path / "mixed.parquet"
     columns = {"rooms": [3, None], "city": ["Rome", "Oslo"], "lift": [True, None], "y": [2.5, -1]}
     parquet.write_table(pyarrow.table(columns), file)
-    (part,) = read(file, Columns(named=True))
-    assert part.samples[1] == {"x": {"city": "Oslo"}, "y": -1.0}
-    assert part.samples[0]["x"] == {"rooms": 3, "city": "Rome", "lift": True}
+    (batch,) = read(file, Columns(named=True))
+    assert batch.samples[1] == {"x": {"city": "Oslo"}, "y": -1.0}
+    assert batch.samples[0]["x"] == {"rooms": 3, "city": "Rome", "lift": True}
     with pytest.raises(BadData, match="--named"):
         read(file, Columns("y", ("city",)))
     parquet.write_table(pyarrow.table({"at": [[1], [2]], "y": [1.0, 2.0]}), file)
@@ -150,10 +150,12 @@ def test_npy_has_no_names(tmp_path: Path) -> None:
 
 def test_a_file_sent_by_names_is_another_one_and_one_without_keeps_its_name(tmp_path: Path) -> None:
     file = write(tmp_path, "csv")
-    assert names_of(file, "csv", Columns(named=True)) != names_of(file, "csv", PLAIN)
+    assert producer_names(file, "csv", Columns(named=True)) != producer_names(file, "csv", PLAIN)
     as_ever = b"Columns(label=None, features=None, wanted=True)"
     head = b"\n".join(line.rstrip() for line in file.read_bytes().splitlines()[:16])
-    assert names_of(file, "csv", PLAIN)[0].endswith(hashlib.sha256(as_ever + head).hexdigest()[:16])
+    assert producer_names(file, "csv", PLAIN)[0].endswith(
+        hashlib.sha256(as_ever + head).hexdigest()[:16]
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,9 +178,9 @@ def test_a_csv_is_read_as_people_write_it(tmp_path: Path, text: str, expected: A
 def test_columns_that_are_not_chosen_may_hold_anything(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text('note,a,y\n"hello\nthere, you",1,2\n,3,4\n')
-    parts = read(file, Columns("y", ("a",)))
-    assert np.column_stack(arrays(parts)).tolist() == [[1, 2], [3, 4]]
-    assert parts[0].place(1) == "line 4"
+    batches = read(file, Columns("y", ("a",)))
+    assert np.column_stack(arrays(batches)).tolist() == [[1, 2], [3, 4]]
+    assert batches[0].place(1) == "line 4"
 
 
 @pytest.mark.parametrize(
@@ -236,11 +238,11 @@ def test_what_came_through_a_pipe_is_sent_before_the_rest_comes(
 
     pipe = Pipe(b'{"y": 1}\n{"y": 2}\n{"y": 3}')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
-    with opened(STDIN, format_of(STDIN, None), Columns()) as source:
-        parts = source.parts(1, 10)
-        assert next(parts).samples == [{"y": 2}]
+    with open_source(STDIN, format_of(STDIN, None), Columns()) as source:
+        batches = source.batches(1, 10)
+        assert next(batches).samples == [{"y": 2}]
         assert pipe.tell() == 18
-        assert next(parts).samples == [{"y": 3}]
+        assert next(batches).samples == [{"y": 3}]
 
 
 def test_the_format_is_the_names_unless_given() -> None:
@@ -256,8 +258,8 @@ def test_the_format_is_the_names_unless_given() -> None:
 def test_a_file_that_grew_has_the_name_it_had_among_its_names(
     tmp_path: Path, kind: str, n: int
 ) -> None:
-    before = names_of(write(tmp_path, kind, X[:n], Y[:n]), kind, PLAIN)
-    assert before[0] in names_of(write(tmp_path, kind), kind, PLAIN)
+    before = producer_names(write(tmp_path, kind, X[:n], Y[:n]), kind, PLAIN)
+    assert before[0] in producer_names(write(tmp_path, kind), kind, PLAIN)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -265,12 +267,12 @@ def test_another_file_other_columns_and_another_name_share_no_name(
     tmp_path: Path, kind: str
 ) -> None:
     file = write(tmp_path, kind)
-    found = [names_of(file, kind, PLAIN), names_of(file, kind, Columns("a"))]
-    found.append(names_of(file.rename(file.with_name("other")), kind, PLAIN))
+    found = [producer_names(file, kind, PLAIN), producer_names(file, kind, Columns("a"))]
+    found.append(producer_names(file.rename(file.with_name("other")), kind, PLAIN))
     shared = 1 if kind == "csv" else 0  # the header is a line too, and alone tells nothing apart
-    found.append(names_of(write(tmp_path, kind, X + 1), kind, PLAIN)[: -shared or None])
+    found.append(producer_names(write(tmp_path, kind, X + 1), kind, PLAIN)[: -shared or None])
     assert len({name for names in found for name in names}) == sum(map(len, found))
-    assert names_of(STDIN, kind, PLAIN) == []
+    assert producer_names(STDIN, kind, PLAIN) == []
 
 
 def test_a_first_row_with_an_empty_cell_is_a_sample_without_a_value_not_a_header(
@@ -281,5 +283,5 @@ def test_a_first_row_with_an_empty_cell_is_a_sample_without_a_value_not_a_header
     with pytest.raises(BadData, match=r"line 1: '' is not a finite number"):
         read(file)
     file.write_text(",a,y\n0,5,6\n")  # as tables with an unnamed index are written
-    (part,) = read(file, Columns("y", ("a",)))
-    assert [part.samples[0].tolist(), part.samples[1].tolist()] == [[[5.0]], [6.0]]
+    (batch,) = read(file, Columns("y", ("a",)))
+    assert [batch.samples[0].tolist(), batch.samples[1].tolist()] == [[[5.0]], [6.0]]

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
 from llr_cli.formats import FORMATS
 from llr_client import Client
+from pyarrow import parquet
 from support.commands import llr, one_line, run
 from support.sample_files import X, Y, assert_learnt, write
 from support.serving import serving
@@ -227,3 +229,53 @@ def test_a_service_that_stays_away_is_3_and_says_how_to_go_on(
         _, said = push.communicate(timeout=60)
     assert push.returncode == 3
     assert "the same command goes on there" in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "npy", "ndjson", "parquet"])
+def test_a_column_may_hold_weights(client: Client, address: str, tmp_path: Path, kind: str) -> None:
+    w = np.arange(25) % 4 / 2
+    names, table = ["a", "b", "w", "y"], np.column_stack([X[:, :2], w, Y])
+    file = tmp_path / f"weighed.{kind}"
+    if kind == "csv":
+        lines = [",".join(map(repr, row)) for row in table.tolist()]
+        file.write_text("\n".join([",".join(names), *lines]))
+    elif kind == "npy":
+        np.save(file, table)
+    elif kind == "parquet":
+        parquet.write_table(pyarrow.table(dict(zip(names, table.T, strict=True))), file)
+    else:
+        rows = [dict(zip(names, row, strict=True)) for row in table.tolist()]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    column = "2" if kind == "npy" else "w"
+    options = ("--model", "linear", "--label-column", "3" if kind == "npy" else "y")
+    result = run("push", str(file), "--weight", column, *options, url=address)
+    assert result.exit_code == 0, result.output
+    learner = Learner("linear", 2, regret="exact")
+    assert learner.learn(X[:, :2], Y, w=w)
+    assert client.session("weighed").state().theta == learner.theta.tolist()
+
+
+def test_labels_may_be_the_names_of_classes(client: Client, address: str, tmp_path: Path) -> None:
+    words = ["yes" if y > 0 else "no" for y in Y]
+    file = tmp_path / "words.csv"
+    rows = [f"{x[0]!r},{x[1]!r},{word}" for x, word in zip(X.tolist(), words, strict=True)]
+    file.write_text("\n".join(["a,b,y", *rows[:20]]))
+    options = ("--model", "logistic", "--classes", "no,yes")
+    result = run("push", str(file), *options, url=address)
+    assert result.exit_code == 0, result.output
+    file.write_text("\n".join(["a,b,y", *rows]))
+    assert run("push", str(file), url=address).exit_code == 0
+    learner = Learner("logistic", 2)
+    assert learner.learn(X[:, :2], [float(word == "yes") for word in words])
+    state = client.session("words").state()
+    assert (state.t, state.theta) == (25, learner.theta.tolist())
+    assert run("predict", "words", "[5, 5]", "--id", "a", url=address).stdout.strip() in (
+        "no",
+        "yes",
+    )
+    label = run("label", "words", "a", "yes", "--weight", "2", url=address)
+    assert label.stdout.startswith("words: 1 learnt")
+    file.write_text("a,b,y\n1,2,maybe\n")
+    wrong = run("push", str(file), url=address)
+    assert wrong.exit_code != 0
+    assert "line 2: 'maybe' is not a class: there are no, yes" in wrong.stderr

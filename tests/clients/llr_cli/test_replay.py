@@ -12,10 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 from llr_cli.cli import app
-from llr_cli.replay.campaign import Campaign, bars, describe
 from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
-from llr_cli.replay.feeding import NotOurs, Pace, Position, Stopped, feed
 from llr_cli.replay.results import Result, figure, report
+from llr_cli.replay.runner import (
+    NotOurs,
+    Position,
+    ReplayRunner,
+    Stopped,
+    Throttle,
+    bars,
+    describe,
+    feed,
+)
 from llr_client import Client, State
 from llr_service.app import App
 from llr_service.settings import Settings
@@ -67,7 +75,7 @@ def direct(experiment: Experiment) -> tuple[llr.Learner, llr.Outcome]:
 
 
 def fed(client: Client, experiment: Experiment) -> State:
-    return feed(client, experiment, Pace(), lambda _: None)
+    return feed(client, experiment, Throttle(), lambda _: None)
 
 
 def replay(address: str, *arguments: str, code: int = 0) -> str:
@@ -145,7 +153,7 @@ def test_feeding_again_teaches_nothing_twice(client: Client) -> None:
     for experiment in (Experiment("gaussian", "sg/ag", 1e-3, 600), RUNAWAY):
         first = fed(client, experiment)
         moves: list[Position] = []
-        assert feed(client, experiment, Pace(), moves.append) == first
+        assert feed(client, experiment, Throttle(), moves.append) == first
         assert moves == []
 
 
@@ -157,15 +165,15 @@ def test_feeding_goes_on_where_it_stopped(client: Client) -> None:
 
 def test_who_asks_to_stop_stops_between_batches_and_can_go_on(client: Client) -> None:
     experiment = Experiment("gaussian", "sg/ag", 1e-3, 1300)
-    pace = Pace()
+    throttle = Throttle()
     moves: list[int] = []
 
     def moved(position: Position) -> None:
         moves.append(position.t)
-        pace.stop()
+        throttle.stop()
 
     with pytest.raises(Stopped):
-        feed(client, experiment, pace, moved)
+        feed(client, experiment, throttle, moved)
     assert moves == [500]
     assert fed(client, experiment).t == 1300
 
@@ -186,11 +194,11 @@ def test_samples_from_somebody_else_are_noticed_before_anything_is_sent(client: 
 
 
 def test_a_rate_makes_small_batches_that_wait_for_their_time() -> None:
-    pace = Pace(rate=50.0)
-    assert pace.block == 5
-    assert pace.ahead(elapsed=0.0, sent=5) == pytest.approx(0.1)
-    assert pace.ahead(elapsed=3.0, sent=5) == 0.0
-    assert Pace(rate=0.5).block == 1
+    throttle = Throttle(rate=50.0)
+    assert throttle.block == 5
+    assert throttle.ahead(elapsed=0.0, sent=5) == pytest.approx(0.1)
+    assert throttle.ahead(elapsed=3.0, sent=5) == 0.0
+    assert Throttle(rate=0.5).block == 1
 
 
 def test_a_bar_shows_theta_eta_and_regret_and_comes_to_its_end(client: Client) -> None:
@@ -200,7 +208,7 @@ def test_a_bar_shows_theta_eta_and_regret_and_comes_to_its_end(client: Client) -
     console = Console(file=sent, force_terminal=True, force_interactive=True, width=120)
     experiments = [Experiment("gaussian", "sg/ag", 1e-3, 600), RUNAWAY]
     with bars(console) as progress:
-        results = Campaign(client, Pace(), progress, at_once=1).run(experiments)
+        results = ReplayRunner(client, Throttle(), progress, at_once=1).run(experiments)
         assert progress.finished
     assert [result.outcome for result in results] == ["learnt", "diverged"]
     assert "100%" in sent.getvalue()
@@ -216,7 +224,7 @@ def test_the_first_error_ends_all(client: Client) -> None:
     client.session("paper-gaussian-sg-1e0", model="bernoulli")
     experiments = [Experiment("gaussian", "sg", eta0, 100) for eta0 in (1.0, *DECADES)]
     with bars(Console(quiet=True)) as progress, pytest.raises(NotOurs):
-        Campaign(client, Pace(), progress).run(experiments)
+        ReplayRunner(client, Throttle(), progress).run(experiments)
 
 
 def test_the_command_prints_a_table_and_the_same_as_json(address: str) -> None:
@@ -331,9 +339,10 @@ def test_ctrl_c_does_not_wait_for_a_service_that_went_away() -> None:
         assert process.wait() == 130
 
 
+@pytest.mark.slow
 def test_a_service_that_is_not_there_is_told_at_once() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         told = replay(f"http://127.0.0.1:{nobody.getsockname()[1]}", "gaussian", code=3)
     assert told.startswith("llr: ")
-    assert "does not answer" in told
+    assert "nothing answers" in told

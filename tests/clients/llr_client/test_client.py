@@ -1,6 +1,7 @@
 """The SDK against the app: everything it does, and that its two shells do the same."""
 
 import inspect
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,13 @@ def test_the_public_names_are_few_sorted_and_documented() -> None:
     assert llr_client.__all__ == sorted(llr_client.__all__)
     for name in llr_client.__all__:
         assert getattr(llr_client, name).__doc__, name
+
+
+def test_only_documented_modules_are_public() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(llr_client.__path__)}
+    public = {name for name in modules if not name.startswith("_")}
+    assert public == {"answers", "errors", "retries", "syntax"}
+    assert all(f"`{name}`" in (llr_client.__doc__ or "") for name in public)
 
 
 def test_importing_the_sdk_is_light() -> None:
@@ -262,7 +270,7 @@ def test_a_fork_goes_its_own_way(sdk: Client) -> None:
 
 
 def test_the_list_goes_over_all_pages(sdk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llr_client.directory.PAGE", 2)
+    monkeypatch.setattr("llr_client._operations.PAGE_SIZE", 2)
     names = [f"s{n}" for n in range(5)]
     for name in names:
         sdk.session(name, model="gaussian")
@@ -331,7 +339,7 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         ((X, Y[:-1]), "a row and y a number"),
         ((X[0], Y[0]), "a row and y a number"),
         ((np.empty((0, 3)), []), "no samples"),
-        ((["a", "b"],), "numbers"),
+        ((X, [None] * len(Y)), "numbers"),
         ((X * 1j, Y), "numbers"),
     ],
 )
@@ -421,3 +429,32 @@ def test_what_is_asked_of_another_service_is_told_apart(ask: Any, answer: Any) -
     client = Client(URL, transport=Scripted(httpx.Response(200, json=answer)))
     with client, pytest.raises(errors.UnexpectedAnswer):
         ask(client)
+
+
+@pytest.mark.parametrize("chunk_bytes", [100, 10**6])
+def test_samples_may_have_numbers_with_holes(sdk: Client, chunk_bytes: int) -> None:
+    session = sdk.session("holes", model="linear", dim=3, producer="offsets")
+    assert session.learn(X[0], Y[0], seq=4).accepted == 1
+    numbers = np.arange(5, 65, 2)
+    answer = session.learn_many(X[1:31], Y[1:31], seq=numbers, chunk_bytes=chunk_bytes)
+    assert (answer.accepted, session.acked()) == (30, 64)
+    again = session.learn_many(X[1:32], Y[1:32], seq=[*numbers, 80], chunk_bytes=chunk_bytes)
+    assert (again.accepted, again.t) == (1, 32)
+    rows = [{"a": each} for each in range(3)]
+    named = sdk.session("named-holes", model="linear", producer="offsets")
+    assert named.learn_many(rows, [1.0, 2.0, 3.0], seq=[7, 8, 30]).accepted == 3
+    assert named.acked() == 31
+    with pytest.raises(ValueError, match="seq increases"):
+        session.learn_many(X[:2], Y[:2], seq=[90, 90])
+    assert session.snapshot()["state"] == direct(X[:32], Y[:32]).to_plain()
+
+
+def test_numbers_are_skipped_with_and_without_samples(client: Client) -> None:
+    session = client.session("holes", model="linear", producer="p")
+    assert session.learn([1.0, 2.0], 1.0, seq=4, next=9).accepted == 1
+    assert session.acked() == 9
+    assert session.learn_many(X[:4, :2], Y[:4], seq=[9, 12, 13, 20], next=30, chunk_bytes=40).t == 5
+    assert (session.acked(), session.skip_to(41), session.skip_to(7)) == (30, 41, 41)
+    assert client.session("holes", producer="p").acked() == 41
+    list(session.stream([{"x": [1.0, 2.0], "y": 1.0, "seq": seq} for seq in (40, 41, 50)], block=2))
+    assert (session.acked(), session.state().t) == (51, 7)

@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from llr_client import errors
-from llr_client.errors import LLRError, Problem
-from llr_client.refusals import refusal
+from llr_client.errors import LLRError, Problem, error_from_response
 from llr_service.problems import KINDS, TYPE_PREFIX
 from llr_service.problems import Problem as ServiceProblem
 
@@ -21,7 +20,7 @@ def answered(kind: str, **extra: Any) -> LLRError:
     response = httpx.Response(
         problem.kind.status, json=problem.body(), headers=headers, request=request
     )
-    return refusal(response)
+    return error_from_response(response)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +61,7 @@ def test_the_tree_in_the_docstring_is_the_tree() -> None:
 @pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"[1]", b"", b'{"errors": null}'])
 def test_what_a_proxy_answers_is_a_problem_without_a_type(body: bytes) -> None:
     request = httpx.Request("GET", "http://here/")
-    error = refusal(httpx.Response(502, content=body, request=request))
+    error = error_from_response(httpx.Response(502, content=body, request=request))
     assert isinstance(error, Problem)
     assert (type(error), error.type, error.status) == (Problem, "about:blank", 502)
     assert str(error) == "HTTP status 502"
@@ -71,7 +70,7 @@ def test_what_a_proxy_answers_is_a_problem_without_a_type(body: bytes) -> None:
 def test_a_problem_of_a_later_service_is_a_problem() -> None:
     request = httpx.Request("GET", "http://here/")
     body = {"type": "urn:llr:problem:later", "title": "Later", "detail": "wait"}
-    error = refusal(httpx.Response(409, json=body, request=request))
+    error = error_from_response(httpx.Response(409, json=body, request=request))
     assert isinstance(error, Problem)
     assert (type(error), error.type) == (Problem, "urn:llr:problem:later")
 
@@ -79,6 +78,6 @@ def test_a_problem_of_a_later_service_is_a_problem() -> None:
 @pytest.mark.parametrize("places", [["bad"], "bad", {"field": "bad"}, 7, [None]])
 def test_what_a_proxy_calls_errors_does_not_hide_its_answer(places: Any) -> None:
     request = httpx.Request("GET", "http://here/")
-    error = refusal(httpx.Response(400, json={"errors": places}, request=request))
+    error = error_from_response(httpx.Response(400, json={"errors": places}, request=request))
     assert isinstance(error, Problem)
     assert (error.status, error.errors) == (400, [])

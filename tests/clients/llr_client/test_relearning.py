@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from llr_client import AsyncClient, Client, Session, errors
-from llr_client.answers import Relearning, Retained, State, read
+from llr_client.answers import Relearning, Retained, State, parse
 from support.serving import serving
 
 RNG = np.random.default_rng(5)
@@ -83,4 +83,4 @@ def test_a_state_of_an_older_service_can_be_read(missing: str) -> None:
         "loss": {"total": 0.0, "mean": None},
         "regret": {"ml": None, "best_fixed": None},
     }
-    assert getattr(read(State, members), missing) is None
+    assert getattr(parse(State, members), missing) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llr_client import Client, LLRError, SessionNotFound, Unreachable, errors
-from llr_client.retries import LONGEST
+from llr_client.retries import MAX_PAUSE
 from starlette.testclient import TestClient
 from support.flaky import (
     BUSY,
@@ -69,10 +69,10 @@ def test_pauses_double_up_to_a_bound_and_chance_shortens_them(flaky: Flaky) -> N
     flaky.fates = [REFUSE] * 10
     for chance in (1.0, 0.25):
         time = Time(chance)
-        with Client(URL, transport=flaky, clock=time.clock) as client:
+        with Client(URL, transport=flaky, patience=60, clock=time.clock) as client:
             flaky.fates = [REFUSE] * 9
             client.version()
-        bounds = [min(0.1 * 2**n, LONGEST) for n in range(9)]
+        bounds = [min(0.1 * 2**n, MAX_PAUSE) for n in range(9)]
         assert time.slept == pytest.approx([chance * bound for bound in bounds])
 
 
@@ -115,7 +115,7 @@ def test_patience_ends_and_the_last_error_is_raised(flaky: Flaky, time: Time) ->
         clock=time.clock,
         on_retry=lambda error, pause: told.append((error, pause)),
     )
-    with client, pytest.raises(Unreachable, match="connection refused") as raised:
+    with client, pytest.raises(Unreachable, match="nothing answers") as raised:
         client.version()
     assert isinstance(raised.value.__cause__, httpx.ConnectError)
     assert 20 < time.now <= 30
@@ -275,3 +275,40 @@ def send(session: Any, way: str, X: Any, y: Any) -> None:
             return
         except LLRError as error:
             X, y = X[error.learnt :], y[error.learnt :]
+
+
+def test_without_a_service_it_fails_after_3_s_and_says_how_to_start_one(
+    flaky: Flaky, time: Time
+) -> None:
+    flaky.fates = [REFUSE] * 1000
+    with Client(URL, transport=flaky, clock=time.clock) as client:
+        with pytest.raises(Unreachable) as raised:
+            client.version()
+        assert 1 < time.now <= 3
+        assert str(raised.value) == (
+            f"nothing answers at {URL}: start it with `llr serve`, or set LLR_URL"
+        )
+        flaky.fates.clear()
+        client.version()
+        flaky.fates = [REFUSE] * 1000
+        before = time.now
+        with pytest.raises(Unreachable, match="does not answer: connection refused"):
+            client.version()
+        assert 30 < time.now - before <= 60
+
+
+def test_url_and_key_come_from_the_environment_unless_a_url_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LLR_URL", "http://elsewhere:9000")
+    monkeypatch.setenv("LLR_KEY", "llr_secret")
+    transport = Scripted(httpx.Response(200, json={"store": "memory"}))
+    for url in (None, URL):
+        with Client(url, transport=transport) as client:
+            client.version()
+    here, there = transport.requests
+    assert (str(here.url), here.headers["authorization"]) == (
+        "http://elsewhere:9000/version",
+        "Bearer llr_secret",
+    )
+    assert "authorization" not in there.headers

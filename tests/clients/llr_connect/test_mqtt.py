@@ -2,18 +2,21 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import aiomqtt
+import paho.mqtt.client
 import pytest
 from llr_cli.formats import Columns
 from llr_client import Client, Unreachable
-from llr_connect.journal import Journal
-from llr_connect.topics import TRIES, Topics
+from llr_connect.channels import Journal
+from llr_connect.mqtt import MAX_SHORT_CONNECTIONS, ConnectionLost, MqttSource
+from paho.mqtt.client import Client as Mqtt
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from support.brokers import Mosquitto, mosquitto
@@ -32,19 +35,33 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
         yield broker
 
 
+@contextmanager
+def mqtt_client(broker: Mosquitto, client_id: str = "", *, expiry: int = 0) -> Iterator[Mqtt]:
+    """A connected client of MQTT 5; its broker keeps its session `expiry` seconds."""
+    mqtt = Mqtt(CallbackAPIVersion.VERSION2, client_id, protocol=MQTTProtocolVersion.MQTTv5)
+    kept = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+    kept.SessionExpiryInterval = expiry
+    connected = threading.Event()
+    mqtt.on_connect = lambda *_: connected.set()
+    mqtt.connect("127.0.0.1", broker.port, clean_start=not expiry, properties=kept)
+    mqtt.loop_start()
+    try:
+        assert connected.wait(30)
+        yield mqtt
+    finally:
+        mqtt.disconnect()
+        mqtt.loop_stop()
+
+
 def publish(broker: Mosquitto, *messages: tuple[str, str], **properties: Any) -> None:
     """Publish payloads to topics, in order; all are the broker's when this returns."""
-
-    async def sent() -> None:
-        told = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-        told.UserProperty = list(properties.items())
-        async with aiomqtt.Client(
-            "127.0.0.1", broker.port, protocol=aiomqtt.ProtocolVersion.V5
-        ) as sender:
-            for topic, payload in messages:
-                await sender.publish(topic, payload, qos=1, properties=told)
-
-    asyncio.run(sent())
+    told = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    told.UserProperty = list(properties.items())
+    with mqtt_client(broker) as sender:
+        for one in [
+            sender.publish(topic, payload, qos=1, properties=told) for topic, payload in messages
+        ]:
+            one.wait_for_publish(30)
 
 
 def numbered(numbers: Iterable[int], topic: str = "plant/load") -> list[tuple[str, str]]:
@@ -101,35 +118,25 @@ def test_the_broker_and_the_service_may_be_killed_meanwhile(tmp_path: Path) -> N
             publish(broker, *numbered(range(COUNT)))  # it kept nothing: its sender sends again
             until(client, "demo", 200)
             server.process.kill()
-        assert "a sender that counts anew needs another name" in it.stderr.readline()
-        assert it.stderr.readline() == "it goes on\n"
+        assert "a sender that restarts its numbers needs another name" in it.stderr.readline()
+        assert it.stderr.readline() == "connected again\n"
         assert f"127.0.0.1:{server.port} does not answer" in it.stderr.readline()
         store = f"sqlite:///{tmp_path / 'llr.db'}"
         with serving(store, port=str(server.port)) as address, Client(address) as client:
             until(client, "demo", COUNT)
             told_last, said = stopped(it)
-            assert (it.returncode, said) == (0, "it goes on\n")
+            assert (it.returncode, said) == (0, "connected again\n")
             assert told_last.startswith(f"demo: {COUNT} samples learnt, ")
             assert_learnt(client.session("demo").state(), X, Y)
 
 
 def queued(broker: Mosquitto, client_id: str, *messages: tuple[str, str], **more: Any) -> None:
     """Messages that wait for a client the broker knows."""
-
-    async def known() -> None:
-        kept = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        kept.SessionExpiryInterval = 3600
-        async with aiomqtt.Client(
-            "127.0.0.1",
-            broker.port,
-            identifier=client_id,
-            protocol=aiomqtt.ProtocolVersion.V5,
-            clean_start=False,
-            properties=kept,
-        ) as listener:
-            await listener.subscribe("plant/#", qos=1)
-
-    asyncio.run(known())
+    with mqtt_client(broker, client_id, expiry=3600) as listener:
+        subscribed = threading.Event()
+        listener.on_subscribe = lambda *_: subscribed.set()
+        listener.subscribe("plant/#", qos=1)
+        assert subscribed.wait(30)
     publish(broker, *messages, **more)
 
 
@@ -202,7 +209,7 @@ def test_messages_without_numbers_are_learnt_one_at_a_time_and_that_is_told(
 def test_a_broker_that_is_not_there_is_3_and_one_that_refuses_1(
     client: Client, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("llr_connect.source.SHORT", 0.0)
+    monkeypatch.setattr("llr_connect.source.SHORT_PATIENCE", 0.0)
     told = ["mqtt", "a", "--session", "demo", "--broker"]
     result = connected(*told, "mqtt://me:secret@127.0.0.1:1", address=address, home=tmp_path)
     assert (result.exit_code, "does not answer" in one_line(result)) == (3, True)
@@ -215,10 +222,10 @@ def test_a_broker_that_is_not_there_is_3_and_one_that_refuses_1(
 class HangsUp:
     """A broker that lets us in, and hangs up."""
 
-    async def some(self, most: int) -> Any:
-        raise aiomqtt.MqttError("hung up")
+    async def receive(self, most: int) -> Any:
+        raise ConnectionLost("hung up")
 
-    async def __aexit__(self, *_: object) -> None: ...
+    async def close(self) -> None: ...
 
 
 def test_a_broker_that_always_hangs_up_is_not_come_back_to_for_ever(
@@ -226,18 +233,20 @@ def test_a_broker_that_always_hangs_up_is_not_come_back_to_for_ever(
 ) -> None:
     visits: list[HangsUp] = []
 
-    async def connected(topics: Topics) -> HangsUp:
+    async def connected(topics: MqttSource) -> HangsUp:
         visits.append(HangsUp())
         topics._since = time.monotonic()
         return visits[-1]
 
     async def taking() -> None:
-        monkeypatch.setattr(Topics, "_connected", connected)
+        monkeypatch.setattr(MqttSource, "_connected", connected)
         journal = Journal(tmp_path / "journal")
-        topics = Topics("here", ["a"], "twin", "n", None, Columns(), batch=None, journal=journal)
+        topics = MqttSource(
+            paho.mqtt, "here", ["a"], "twin", "n", None, Columns(), batch=None, journal=journal
+        )
         await topics.start(None, None)  # type: ignore[arg-type]
         await topics.take(1)
 
     with pytest.raises(Unreachable, match="another client may have come as 'twin'"):
         asyncio.run(taking())
-    assert len(visits) == TRIES
+    assert len(visits) == MAX_SHORT_CONNECTIONS

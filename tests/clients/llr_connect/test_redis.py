@@ -69,7 +69,7 @@ def test_redis_may_be_killed_meanwhile(client: Client, address: str, tmp_path: P
             fill(server.client, 150, COUNT)
             until(client, "demo", COUNT)
             told, said = stopped(it)
-    assert (it.returncode, said) == (0, "it goes on\n")
+    assert (it.returncode, said) == (0, "connected again\n")
     assert told.startswith(f"demo: {COUNT} samples learnt, ")
     assert_learnt(client.session("demo").state(), X, Y)
 
@@ -156,7 +156,7 @@ def test_a_stream_that_is_not_the_one_it_was_is_told_and_nothing_is_learnt(
 def test_a_redis_that_is_not_there_is_3_and_its_password_is_not_shown(
     client: Client, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("llr_connect.source.SHORT", 0.0)
+    monkeypatch.setattr("llr_connect.source.SHORT_PATIENCE", 0.0)
     told = ["redis", "a", "--session", "demo", "--redis", "redis://me:secret@127.0.0.1:1/0"]
     result = connected(*told, address=address)
     assert result.exit_code == 3

@@ -2,14 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-from llr_cli.connection import BadData
+from llr_cli.options import BadData
 from llr_client import Client
-from llr_connect.journal import Journal
+from llr_connect.channels import Journal
 from support.commands import run
 from support.connecting import COUNT, X, Y, connector, sample, stopped, until
 from support.sample_files import assert_learnt
@@ -47,10 +48,14 @@ def test_the_same_input_again_goes_on_where_the_connector_was_killed(
         ):
             until(client, "demo", mark)
             it.kill()
-    half = client.session("demo").state().t
-    assert 120 <= half < COUNT
+    seen = client.session("demo").state().t
+    assert 120 <= seen < COUNT
     code, told, said = fed(*LINEAR, text=lines(range(COUNT)), address=address, home=tmp_path)
-    assert (code, said) == (0, f"{half} samples came before: they are skipped\n")
+    found = re.fullmatch(r"(\d+) samples came before: they are skipped\n", said)
+    assert code == 0, said
+    assert found, said
+    half = int(found[1])
+    assert seen <= half <= seen + 3  # the batch that was on its way may be learnt after the kill
     assert told.startswith(f"demo: {COUNT - half} samples learnt, {half} came again, ")
     assert_learnt(client.session("demo").state(), X, Y)
 

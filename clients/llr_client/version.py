@@ -1,3 +1,0 @@
-"""The version of LLR: of this package, of the `llr` distribution and of the image."""
-
-__version__ = "0.1.0"
