@@ -78,6 +78,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     archive = folder / "export.tar"
     run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
     shutil.unpack_archive(archive, export, filter="data")
+    run(sys.executable, export / "scripts/docs.py", cwd=folder)
     for source in (export, export / "clients"):
         pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels)
         run(*pip, source, cwd=folder)
