@@ -11,9 +11,12 @@ endif
 # INSTALL=no keeps make test from installing system programs
 INSTALL ?= yes
 BIN := .venv/bin
+# pytest rewrites the assertions of 500 files; the bytecode is kept here, also where Python keeps none
+PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(BIN)/pytest \
+	--numprocesses auto --dist loadfile
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-fast check serve fresh dist torture model bench regret image image-test clean
+.PHONY: demo test test-fast test-flink check docs serve fresh dist torture model bench regret image image-test clean
 
 demo: .venv/run
 	$(BIN)/llr demo
@@ -22,16 +25,33 @@ test: check
 ifeq ($(INSTALL),yes)
 	$(BIN)/python scripts/system_programs.py
 endif
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(PYTEST)
 
 # in a minute, without system programs
 test-fast: .venv/dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile -m "not service and not browser and not stress and not slow"
+	$(PYTEST) -m "not service and not browser and not stress and not slow"
+
+# llr.compat.flink in the real PyFlink, which has an environment of its own: 330 MB, Python 3.11 or
+# 3.12, and Java
+FLINK_PYTHON ?= $(shell for v in 12 11; do python3.$$v -c '' >/dev/null 2>&1 \
+	&& echo python3.$$v && exit; done; echo python3.12)
+test-flink: .venv/dev .venv-flink/done
+	$(BIN)/pytest tests/llr/compat/test_flink.py
+
+.venv-flink/done: deploy/flink/constraints.txt
+	$(FLINK_PYTHON) -m venv --clear .venv-flink
+	.venv-flink/bin/pip install --quiet --disable-pip-version-check -c $< apache-flink numba
+	touch $@
 
 check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# the documentation site, which the service then serves at /guide
+docs: .venv/dev
+	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/docs.py
 
 serve: .venv/run
 	$(BIN)/llr serve
@@ -41,7 +61,7 @@ fresh:
 	sh scripts/fresh.sh
 
 # both wheels, from the last commit, each tried in an environment of its own
-dist: .venv/bin/pip
+dist: .venv/dev
 	$(BIN)/python scripts/dist.py
 
 # the long forms of docs/reliability.md: TORTURE="--rows 1,9 --seed 7 --scale 0.1"
@@ -74,7 +94,7 @@ regret: .venv/run
 	$(BIN)/python -m bench regret $(REGRET)
 
 clean:
-	rm -rf .venv .image build dist *.egg-info clients/build clients/*.egg-info
+	rm -rf .venv .venv-flink .image build dist *.egg-info clients/build clients/*.egg-info
 
 # Each mark is as old as the last installation; it is made again when what it depends on changes.
 .venv/bin/pip:
@@ -83,7 +103,7 @@ clean:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(PYTHON) scripts/system_programs.py --venv
 	$(PYTHON) -m venv --clear .venv
 
-.venv/run: .venv/bin/pip pyproject.toml constraints.txt clients/llr_client/version.py
+.venv/run: .venv/bin/pip pyproject.toml constraints.txt clients/llr_client/_version.py
 	$(PIP) -e .[figures]
 	touch $@
 

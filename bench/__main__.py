@@ -4,14 +4,14 @@ python -m bench                      all of RESULTS.md, about half an hour
 python -m bench --quick              shorter turns, fewer of them; printed, not written
 python -m bench http growth          these questions of it, printed and not written
 python -m bench --resume             what a run that was cut short had not measured yet
-python -m bench decode               a question by itself: decode, drift or regret,
+python -m bench decode               one of decode, drift, intervals, leading, regret by itself,
 python -m bench regret --help        with its own options
 """
 
 import importlib
 import sys
 
-ALONE = ("decode", "drift", "regret")
+ALONE = ("decode", "drift", "intervals", "leading", "regret")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Contests: entries take turns, the best turn counts, the median is told, a table says who won.
+"""Contests: entries take turns, the best turn counts, the report has medians and a winner.
 
 Turns go A B C A B C, so that a machine which is busy for a while slows them all alike. `bench.race`
 times what it calls; here a turn brings its own figure, such as requests a second.

@@ -10,8 +10,7 @@ import matplotlib as mpl
 
 mpl.use("agg")
 import numpy as np
-from llr_service.sessions.config import SessionConfig
-from llr_service.sessions.origin import to_stored
+from llr_service.sessions.config import SessionConfig, to_stored
 from llr_service.stores import open_store
 from llr_service.stores.store import CreateSession
 from matplotlib import pyplot as plt

@@ -32,7 +32,7 @@ class Daemon:
         return self._tell({"do": "learn", "lines": lines, "at_once": at_once})
 
     def kill(self) -> None:
-        """Kill it, and start it anew."""
+        """Kill it, and start it again."""
         self._tell({"do": "kill"})
 
     def _tell(self, what: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ CLOSE = b"\r\nconnection: close\r\n"
 class Client(asyncio.Protocol):
     """A connection. `done` is settled when its last answer is there.
 
-    A server that closes after an answer is connected to anew, which counts for the next answer.
+    A server that closes after an answer is reconnected to, which counts for the next answer.
 
     Args:
         port: where the server listens.

@@ -16,7 +16,7 @@ NO_CAP = ("--memory-cap", "1024GiB")
 
 
 def many(arena: Arena, sessions: int) -> list[Line]:
-    """Make so many sessions, let each learn, start the service anew, and read some of them."""
+    """Make so many sessions, let each learn, restart the service, and read some of them."""
     store = arena.folder / "many.db"
     names = [f"session-{i}" for i in range(sessions)]
     with service(store, *NO_CAP) as server:

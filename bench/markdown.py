@@ -11,11 +11,15 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits at least; words for what is not finite or as good as.
+    """Three digits at least; words for what is not finite or as good as, a dash for NaN.
 
     >>> number(1234.5), number(0.01234), number(-0.03), number(0.0), number(float("inf"))
     ('1,234', '0.0123', '−0.03', '0', 'diverges')
+    >>> number(float("nan"))
+    '–'
     """
+    if math.isnan(value):
+        return "–"
     if not abs(value) < 1e9:
         return "diverges"
     shown = f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"

@@ -15,9 +15,11 @@ import argparse
 import asyncio
 import importlib
 import os
+import queue
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
@@ -26,11 +28,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-import asyncpg
 from llr_service.metrics import Metrics
 from llr_service.sessions.committer import Committer
 from llr_service.stores import open_store
 from llr_service.stores.postgres import connection, write
+from llr_service.stores.postgres.driver import Connection, connect
 from llr_service.stores.postgres.url import address
 from llr_service.stores.store import AppendSamples, CreateSession, Written
 from rich.console import Console
@@ -79,16 +81,12 @@ class Database(NamedTuple):
 
     def syncs(self) -> tuple[int, int]:
         """How many transactions it has committed so far, and how often it synced its log."""
-        return asyncio.run(_syncs(address(self.url).dsn))
-
-
-async def _syncs(dsn: str) -> tuple[int, int]:
-    line = await asyncpg.connect(dsn)
-    try:
-        commits = await line.fetchval("SELECT sum(xact_commit)::bigint FROM pg_stat_database")
-        return commits, await line.fetchval("SELECT wal_sync FROM pg_stat_wal")
-    finally:
-        await line.close()
+        line = connect(address(self.url).dsn, 5.0)
+        try:
+            commits = line.value("SELECT sum(xact_commit)::bigint FROM pg_stat_database")
+            return commits, line.value("SELECT wal_sync FROM pg_stat_wal")
+        finally:
+            line.close()
 
 
 async def _acks(of: Database, sessions: list[int], seconds: float, commit: Commit) -> Turn:
@@ -126,25 +124,31 @@ async def grouped(of: Database, clients: int, seconds: float) -> Turn:
 async def one_each(of: Database, clients: int, seconds: float) -> Turn:
     """The same statement for every change, over connections of its own."""
     where = address(of.url)
-    settings = connection.settings(where)
-    free: asyncio.Queue[asyncpg.Connection] = asyncio.Queue()
-    lines = [await asyncpg.connect(where.dsn, server_settings=settings) for _ in range(LINES)]
+    lines = [connect(where.dsn, where.timeout) for _ in range(LINES)]
     for line in lines:
-        free.put_nowait(line)
+        connection.settle(line, where)
     names = [f"bench-{next(_names)}" for _ in range(clients)]
-    made = await write.write(lines[0], [CreateSession(name, b"{}") for name in names])
+    made = write.write(lines[0], [CreateSession(name, b"{}") for name in names])
     sessions = [result.session for result in made if isinstance(result, Written)]
+    free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+    for line in lines:
+        free.put(line)
+    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(LINES)
+
+    def write_one(change: AppendSamples) -> None:
+        line = free.get()
+        write.write(line, [change])
+        free.put(line)
 
     async def commit(change: AppendSamples) -> None:
-        line = await free.get()
-        await write.write(line, [change])
-        free.put_nowait(line)
+        await loop.run_in_executor(threads, write_one, change)
 
     try:
         return await _acks(of, sessions, seconds, commit)
     finally:
+        threads.shutdown()
         for line in lines:
-            await line.close()
+            line.close()
 
 
 def turns(scale: Scale) -> int:

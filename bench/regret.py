@@ -30,7 +30,7 @@ from bench.league.rounds import Crowd
 from bench.race import Contestant, turn
 
 HERE = Path(__file__).parent
-CHOOSING, CONFIRMING, QUICK = (0, 1, 2), (3, 4, 5), (3,)
+CHOOSING, CONFIRMING, QUICK = (0, 1, 2), (31, 32, 33), (31,)
 ROUNDS = 40
 
 

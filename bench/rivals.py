@@ -115,7 +115,7 @@ def one_each(path: str) -> Starlette:
 
 
 def serve(app: Any) -> None:
-    """Listen on a free port, say on which, and serve until told to stop."""
+    """Listen on a free port, print it, and serve until a signal stops the process."""
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=75

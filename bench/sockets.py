@@ -60,9 +60,9 @@ def measure(folder: Path, scale: Scale, tick: Callable[[], None]) -> Section:
 
 
 PROSE = f"""\
-Servers on one core, those who ask on another, over loopback; {CONNECTIONS} connections, each sends
+Servers on one core, clients on another, over loopback; {CONNECTIONS} connections, each sends
 its next request when its answer is there, unless it says otherwise. The service syncs every answer
-to an SQLite file; nobody else keeps anything. `vw --daemon` learns for one connection at a time.
+to an SQLite file; the others store nothing. `vw --daemon` learns for one connection at a time.
 CPU is the server's, with its children and the kernel's on its behalf, a sample."""
 OURS = "llr, one session, durable"
 FLASK_SERVER = "Flask + river, Flask's own server, 4 connections, in memory"

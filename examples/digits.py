@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Ten classes: which digit is it?
 #
-# Small pictures of digits, 8 × 8 pixels, come one after another, and each is to be told before its
-# answer is known. The model is `softmax` with ten classes. The pictures are drawn here, in several
-# typefaces, shifted and in noise, so that nothing has to be fetched.
+# Small pictures of digits, 8 × 8 pixels, arrive one after another; each is classified before its
+# label is known. The model is `softmax` with ten classes. The script draws the pictures in several
+# typefaces, shifted and with noise, so that nothing has to be downloaded.
 #
 # Start a service with `llr serve`, then run this file, or its cells one by one.
 
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
 with suppress(SessionNotFound):
-    client.session("digits").delete()  # what an earlier run left
+    client.session("digits").delete()  # of an earlier run
 session = client.session("digits", model="softmax", options={"classes": 10})
 
 # %% [markdown]
@@ -49,26 +49,26 @@ for n, digit in enumerate(digits):
     pictures[n] = (small + rng.normal(0, 0.08, (8, 8))).ravel()
 
 # %% [markdown]
-# The service answers with what it would have said of each picture before it learnt from it.
+# The service answers with its prediction for each picture before it learnt that picture.
 
 # %%
-said = []
+predicted = []
 for k in range(0, N, 100):
     answer = session.learn_many(pictures[k : k + 100], digits[k : k + 100], predictions=True)
-    said += [int(np.argmax(probabilities)) for probabilities in answer.predictions]
-right = np.array(said) == digits
+    predicted += [int(np.argmax(probabilities)) for probabilities in answer.predictions]
+right = np.array(predicted) == digits
 first, last = right[:500].mean(), right[-500:].mean()
-print(f"of the first 500 pictures {first:.1%} were told right, of the last 500 {last:.1%}")
+print(f"accuracy on the first 500 pictures: {first:.1%}, on the last 500: {last:.1%}")
 
 # %% [markdown]
-# Which are mistaken for which? And what does the session look for in each digit?
+# Which digits does the session confuse? Which pixels are evidence for each digit?
 
 # %%
 mistakes = np.zeros((10, 10), int)
-np.add.at(mistakes, (digits[-2000:], np.array(said)[-2000:]), 1)
+np.add.at(mistakes, (digits[-2000:], np.array(predicted)[-2000:]), 1)
 np.fill_diagonal(mistakes, 0)
-meant, told = np.unravel_index(mistakes.argmax(), mistakes.shape)
-print(f"the most frequent mistake: {meant} taken for {told}, {mistakes.max()} times in 2000")
+digit, mistaken = np.unravel_index(mistakes.argmax(), mistakes.shape)
+print(f"the most frequent mistake: {digit} taken for {mistaken}, {mistakes.max()} times in 2000")
 
 # %%
 figure = Figure(figsize=(9, 5), layout="constrained")
@@ -78,13 +78,13 @@ shown = pictures[:40].reshape(5, 8, 8, 8)
 left.imshow(np.vstack([np.hstack(row) for row in shown]), cmap="gray_r")
 left.set(title="The first 40 pictures", xticks=[], yticks=[])
 curve.plot(np.arange(100, N + 1, 100), right.reshape(-1, 100).mean(axis=1), color="tab:blue")
-curve.set(xlabel="pictures", ylabel="told right", ylim=(0, 1.02), title="A hundred at a time")
+curve.set(xlabel="pictures", ylabel="accuracy", ylim=(0, 1.02), title="Each hundred pictures")
 theta = np.array(session.state().theta).reshape(10, 8, 8)
 for digit, axes in enumerate(lower.subplots(1, 10)):
     span = np.abs(theta[digit]).max()
     axes.imshow(theta[digit], cmap="RdBu_r", vmin=-span, vmax=span)
     axes.set(title=str(digit), xticks=[], yticks=[])
-lower.suptitle("theta: what speaks for a digit (red) and what against it (blue)")
+lower.suptitle("theta: evidence for a digit (red) and against it (blue)")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/digits.png", dpi=120)
 print("drawn: out/digits.png")

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # The price of a flat, from adverts with typing errors
 #
-# Flats are advertised all day. Of each the size, the rooms, the age and the district are known, and
-# the price: but in two of a hundred adverts somebody typed a zero too many. Two sessions learn from
-# the same adverts. One minimises the squared error (`linear`), the other counts large errors less
-# (`huber`). Which one would you ask for a price?
+# An advert of a flat has its size, rooms, age, district and price; in two of a hundred adverts the
+# price has a zero too many. Two sessions learn from the same adverts. One minimises the squared
+# error (`linear`), the other gives large errors less weight (`huber`). Which one predicts prices
+# better?
 #
 # Start a service with `llr serve`, then run this file, or its cells one by one.
 
@@ -20,11 +20,11 @@ from matplotlib.figure import Figure
 client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
 for name in ("prices", "prices-huber"):
     with suppress(SessionNotFound):
-        client.session(name).delete()  # what an earlier run left
+        client.session(name).delete()  # of an earlier run
 
 # %% [markdown]
-# The adverts, in thousands. Here, unlike in life, it is known what a flat is worth: 30, and 3.2 for
-# a square metre, 9 for a room, 40 for the north, less 0.6 for every year.
+# Prices are in thousands. In this simulation the true value is known: 30, plus 3.2 for a square
+# metre, 9 for a room and 40 for the north, minus 0.6 for every year of age.
 
 # %%
 rng = np.random.default_rng(3)
@@ -41,9 +41,9 @@ mistyped = rng.random(N) < 0.02
 advertised[mistyped] *= 10
 
 # %% [markdown]
-# Both learn as the adverts come, and are asked for a price after every hundred. Neither was given a
-# step size, and the features were not scaled. The second has a shadow: another algorithm, that of
-# the paper, which learns the same adverts beside it and is compared on each.
+# Both sessions learn the adverts in order and predict after every hundred. Neither has a step size
+# to set, and the features are not scaled. The second has a shadow: the paper's algorithm, which
+# learns the same adverts and is compared with the session on each.
 
 # %%
 squared = client.session("prices", model="linear")
@@ -58,8 +58,8 @@ for k in range(0, N - 500, 100):
     at.append(answer.t)
 
 # %% [markdown]
-# What each has learnt of the last 500 flats, which it has not seen, and what it takes a flat to be
-# worth.
+# Compare the predictions for the last 500 flats, which neither session has seen, and the
+# parameters.
 
 # %%
 learnt = {}
@@ -71,8 +71,8 @@ for model, session in (("linear", squared), ("huber", robust)):
 print(f"in truth it is {', '.join(f'{part:.1f}' for part in [BASE, *WORTH])}")
 
 # %% [markdown]
-# And the shadow? `lead` is by how much less it loses with an advert than the session itself. If it
-# were above 0, `robust.promote("paper")` would put it in the session's place.
+# `lead` is the session's mean loss minus the shadow's. If it were above 0,
+# `robust.promote("paper")` would make the shadow the session's model.
 
 # %%
 lead = robust.state().shadows["paper"].lead
@@ -83,7 +83,7 @@ figure = Figure(figsize=(9, 4), layout="constrained")
 left, right = figure.subplots(1, 2)
 left.semilogy(at, errors["linear"], color="tab:orange", label="linear")
 left.semilogy(at, errors["huber"], color="tab:blue", label="huber")
-left.set(xlabel="adverts", ylabel="median error, thousands", title="How far off a price is")
+left.set(xlabel="adverts", ylabel="median error, thousands", title="Error of the predicted price")
 left.legend()
 for model, session, color in (
     ("linear", squared, "tab:orange"),
@@ -92,8 +92,8 @@ for model, session, color in (
     asked = session.predict(unseen)
     right.plot(value, asked, ".", color=color, markersize=3, label=model)
 right.axline((100, 100), slope=1, color="0.6", linewidth=1)
-right.set(xlabel="what a flat is worth", ylabel="what it is said to be worth")
-right.set_title("500 flats that were not seen")
+right.set(xlabel="true value", ylabel="predicted price")
+right.set_title("500 unseen flats")
 Path("out").mkdir(exist_ok=True)
 figure.savefig("out/prices.png", dpi=120)
 print("drawn: out/prices.png")

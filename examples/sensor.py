@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The mean of a sensor that jumps
 #
-# A thermometer is read every second. Nobody knows how noisy it is, and one day it is moved to a
+# A thermometer is read every second. Its noise is unknown, and one day it is moved to a
 # warmer place. What is the temperature *now*? The average of all readings answers slowly, and after
 # the move it is wrong for hours. A session of the model `gaussian` learns the mean and its own step
 # size: small while nothing happens, large when something does.
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 client = Client(os.environ.get("LLR_URL", "http://127.0.0.1:8080"))
 with suppress(SessionNotFound):
-    client.session("sensor").delete()  # what an earlier run left
+    client.session("sensor").delete()  # of an earlier run
 session = client.session("sensor", model="gaussian")
 
 # %% [markdown]
@@ -32,7 +32,7 @@ truth = np.where(np.arange(N) < MOVED, 20.0, 23.0)
 readings = truth + rng.normal(0, 0.5, N)
 
 # %% [markdown]
-# They are sent as they come, twenty at a time. Each answer means that they are learnt and on disk.
+# Send the readings in order, twenty at a time. An answer means that they are learnt and on disk.
 
 # %%
 at, estimates, steps = [], [], []
@@ -45,7 +45,7 @@ at, estimates = np.array(at), np.array(estimates)
 averages = np.cumsum(readings)[at - 1] / at
 
 # %% [markdown]
-# How far off is each of them, and how soon after the move is the estimate near again?
+# Compute the error of each estimate, and the delay until the estimate is near the truth again.
 
 # %%
 before = abs(estimates[at == MOVED] - 20).item()
@@ -59,11 +59,11 @@ print(
 )
 
 # %% [markdown]
-# The session also says that something happened, and when: its loss rose.
+# The session also reports drift: its loss rose after the move.
 
 # %%
 alarms = session.state().drift.at
-print(f"drift was seen after {', '.join(map(str, alarms))} readings; the move was after {MOVED}")
+print(f"drift reported after {', '.join(map(str, alarms))} readings; the move was after {MOVED}")
 
 # %%
 figure = Figure(figsize=(8, 5.5), layout="constrained")
@@ -74,7 +74,7 @@ top.plot(at, estimates, color="tab:blue", label="the session's estimate")
 top.set(ylabel="°C", title="A thermometer that was moved")
 for alarm in alarms:
     top.axvline(alarm, color="tab:red", linewidth=1, linestyle=":")
-top.plot([], [], ":", color="tab:red", label="drift is seen")
+top.plot([], [], ":", color="tab:red", label="drift reported")
 top.legend(loc="upper left")
 bottom.semilogy(at, steps, color="tab:blue")
 bottom.set(xlabel="readings", ylabel="step size η")

@@ -1,5 +1,6 @@
 """Plugins and fixtures of all tests; `support/kinds.py` says how tests get their markers."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,12 @@ pytest_plugins = ["support.kinds", "support.missing_programs"]
 
 # what clients of tests call the service where there is no address to call it by
 os.environ["LLR_ALLOWED_HOSTS"] = "testserver,here"
+
+
+def pytest_collection_finish() -> None:
+    """Take what was imported and collected out of the garbage collector: it stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

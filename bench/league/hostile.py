@@ -1,4 +1,8 @@
-"""Streams that are meant to hurt: wild labels, sudden scales, pure noise, heavy tails, offsets."""
+"""Streams that are meant to hurt: wild labels, sudden scales, pure noise, heavy tails, offsets.
+
+And those that hurt a learner of second order: a truth that jumps often or comes back, classes that
+a line separates, features of which one at a time is there, and scales that are learnt too small.
+"""
 
 import functools
 
@@ -9,6 +13,7 @@ from llr.types import Vector
 
 N, DIM = 5000, 20
 HALF = N // 2
+PERIOD, SMALL = 500, 100
 
 
 @functools.cache
@@ -47,6 +52,25 @@ def streams(seed: int) -> dict[str, Stream]:
         "logistic, suddenly ×100": Stream("logistic", large, _toss(rng, X @ theta)),
         "logistic, heavy tails": Stream("logistic", heavy, _toss(rng, heavy @ theta)),
         "logistic, rare ones": Stream("logistic", X, _toss(rng, X @ theta - 4.0)),
+        **_of_second_order(seed, X, theta),
+    }
+
+
+def _of_second_order(seed: int, X: Vector, theta: Vector) -> dict[str, Stream]:
+    rng = np.random.default_rng(2000 + seed)
+    noise, at = rng.normal(size=N), np.arange(N)
+    thetas = 0.8 * rng.normal(size=(N // PERIOD, DIM))
+    often = (X * thetas[at // PERIOD]).sum(axis=1) + noise
+    back = (X * thetas[at // PERIOD % 2]).sum(axis=1) + noise
+    one_hot = np.eye(DIM)[rng.integers(0, DIM, N)]
+    small = X * np.where(at < SMALL, 0.01, 1.0)[:, None]
+    y_small = small @ theta + noise
+    return {
+        f"a jump every {PERIOD} samples": Stream("linear", X, often),
+        f"two truths in turn, {PERIOD} samples each": Stream("linear", X, back),
+        "logistic, separable": Stream("logistic", X, (X @ theta > 0.0).astype(np.float64)),
+        "one-hot features": Stream("linear", one_hot, one_hot @ theta + 0.3 * noise),
+        f"features ×0.01 in the first {SMALL} samples": Stream("linear", small, y_small),
     }
 
 

@@ -52,7 +52,7 @@ def on_hostile(name: str, seed: int) -> Hostile:
 
 def peer_on_stream(package: str, peer: str, name: str, seed: int) -> float:
     """The loss of a peer at its default."""
-    return _loss(peers.peers_of(package)[peer], drifting.stream(name, seed), None)
+    return total_loss(peers.peers_of(package)[peer], drifting.stream(name, seed), None)
 
 
 def peer_swept(
@@ -62,7 +62,7 @@ def peer_swept(
     found, streams = peers.peers_of(package)[peer], [drifting.stream(name, s) for s in seeds]
 
     def loss(rate: float) -> float:
-        return score.average(_loss(found, stream, rate) for stream in streams)
+        return score.average(total_loss(found, stream, rate) for stream in streams)
 
     return score.refined(loss, per_decade)
 
@@ -70,7 +70,7 @@ def peer_swept(
 def peer_on_real(package: str, peer: str, name: str) -> float:
     """The mean loss of a peer, at its default, on a real set."""
     stream = real.stream(name)
-    return _loss(peers.peers_of(package)[peer], stream, None) / len(stream.y)
+    return total_loss(peers.peers_of(package)[peer], stream, None) / len(stream.y)
 
 
 def auto_on_real(name: str) -> float:
@@ -91,11 +91,16 @@ def _each_ablation(stream: Stream) -> dict[str, list[float]]:
     return {what: [total(one) for one in on] for what, on in parts.ABLATIONS.items()}
 
 
-def _loss(peer: Peer, stream: Stream, rate: float | None) -> float:
-    """Its total loss, infinite if it breaks down; what it has to say about that is left out."""
+def total_loss(peer: Peer, stream: Stream, rate: float | None) -> float:
+    """Its total loss, infinite if it breaks down, NaN if it has no such loss.
+
+    What it has to say about breaking down is left out.
+    """
+    if peer.numeric and (stream.binary or stream.classes):
+        return math.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return summed(peer.run(stream, rate))
-        except ArithmeticError:  # D-Adaptation divides by what has underflowed
+        except (ArithmeticError, ValueError):  # D-Adaptation divides by 0, TRAC refuses NaN
             return math.inf

@@ -12,13 +12,12 @@ import numba
 import numpy as np
 
 from bench.league.stream import Stream
-from llr import implicit
-from llr.auto.bounds import MOST
-from llr.auto.pace import GAIN, SHORT, SLOWEST
-from llr.auto.path import BEYOND, FULL, KEEP, RESTART
-from llr.auto.scale import ALWAYS, EIGHTH, HELD, LONG, WARY
-from llr.auto.vote import AT_FIRST, LOWEST, RECENT, STRICT
-from llr.models import linear, logistic
+from llr.auto.clipping import MOST
+from llr.auto.expert_weights import AT_FIRST, LOWEST, RECENT, STRICT
+from llr.auto.preconditioner import ALWAYS, EIGHTH, HELD, LONG, WARY
+from llr.auto.step_size import GAIN, SHORT, SLOWEST
+from llr.auto.updates import BEYOND, FULL, KEEP, RESTART
+from llr.models import implicit, linear, logistic
 from llr.types import Vector
 
 F = TypeVar("F", bound=Callable[..., Any])

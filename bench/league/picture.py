@@ -20,16 +20,15 @@ from bench.league.rounds import AUTO
 from bench.league.score import Results
 
 SHOWN = {
-    FIXED: ("plain SG, η/f(t)", "#0072B2", (6e-4, 500.0), "right"),
-    "sg/ag": ("the paper's sg/ag", "#56B4E9", (3e-9, 80.0), "center"),
-    "river AdaGrad": ("river AdaGrad", "#E69F00", (1.5e-2, 9.0), "center"),
-    "VW": ("Vowpal Wabbit", "#009E73", (1.6, 4.2), "left"),
-    "VW --coin": ("VW --coin", "#999933", (4e-9, 33.0), "center"),
-    "Schedule-Free AdamW": ("Schedule-Free AdamW", "#CC79A7", (6e-3, 14.0), "right"),
-    "Prodigy": ("Prodigy", "#D55E00", (25.0, 400.0), "left"),
+    FIXED: ("plain SG, η/f(t)", "#0072B2"),
+    "sg/ag": ("the paper's sg/ag", "#56B4E9"),
+    "river AdaGrad": ("river AdaGrad", "#E69F00"),
+    "VW": ("Vowpal Wabbit", "#009E73"),
+    "VW --coin": ("VW --coin", "#999933"),
+    "Schedule-Free AdamW": ("Schedule-Free AdamW", "#CC79A7"),
+    "Prodigy": ("Prodigy", "#D55E00"),
 }
-"""Whose lines are named: name, a colour that everybody can tell apart (after Okabe & Ito), and
-where the name stands beside the line."""
+"""Whose lines are named: name, and a colour that everybody can tell apart (after Okabe & Ito)."""
 
 TITLES = {
     "gaussian": "mean of a gaussian",
@@ -39,7 +38,7 @@ TITLES = {
     "logistic": "logistic, 20 features",
 }
 INK, GREY, PALE = "#000000", "#595959", "#D4D4D4"
-LOW, HIGH = 0.5, 1500.0
+LOW, HIGH = 0.5, 2e4
 
 
 def ratios(results: Results, learner: str) -> tuple[list[float], list[float]]:
@@ -47,9 +46,15 @@ def ratios(results: Results, learner: str) -> tuple[list[float], list[float]]:
     curves = {name: results.curve(learner, name) for name in drifting.STATIONARY}
     rates = sorted(set.intersection(*(set(of) for of in curves.values())))
     ours = {
-        name: results.regret(AUTO, name, results.sweeps[learner, name].seeds) for name in curves
+        name: _shown(results.regret(AUTO, name, results.sweeps[learner, name].seeds))
+        for name in curves
     }
     return rates, [_mean([score.ratio(curves[n][rate], ours[n]) for n in ours]) for rate in rates]
+
+
+def _shown(regret: float) -> float:
+    """A regret below 0 counts as 0, as in `score.ratio`."""
+    return max(regret, 0.0)
 
 
 def _mean(each: list[float]) -> float:
@@ -75,10 +80,11 @@ def _draw_mean(axes: Any, results: Results) -> None:
     lines = {who: ratios(results, who) for who in results.swept()}
     for who in lines.keys() - SHOWN.keys():
         axes.plot(*lines[who], color=PALE, linewidth=1.0, zorder=1)
-    for who, (name, colour, at, side) in SHOWN.items():
+    for who, (name, colour) in SHOWN.items():
         if who in lines:
-            axes.plot(*lines[who], color=colour, linewidth=2.2, zorder=2)
-            axes.text(*at, name, color=colour, size=11, ha=side, va="center", zorder=4)
+            axes.plot(*lines[who], color=colour, linewidth=2.2, zorder=2, label=name)
+    if any(who in lines for who in SHOWN):
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1), ncols=4, frameon=False, size=10)
     axes.axhline(1.0, color=INK, linewidth=3.5, zorder=3)
     axes.text(1.5e-10, 0.93, "auto: nothing to choose", color=INK, size=12, weight="bold", va="top")
     axes.text(9e9, 0.93, "grey: every other learner", color=GREY, va="top", ha="right")
@@ -96,13 +102,14 @@ def _draw_stream(axes: Any, results: Results, name: str) -> None:
     """The regret itself, eased by 2 so that it has a logarithm."""
     for who in results.swept():
         curve = results.curve(who, name)
-        values = [max(regret + score.EASE, 0.1) for regret in curve.values()]
+        values = [_shown(regret) + score.EASE for regret in curve.values()]
         colour = SHOWN[who][1] if who in SHOWN else PALE
         axes.plot(list(curve), values, color=colour, linewidth=1.2, zorder=2 if who in SHOWN else 1)
-    ours = results.regret(AUTO, name) + score.EASE
+    ours = _shown(results.regret(AUTO, name)) + score.EASE
+    tuned = [_shown(results.tuned(who, name).value) + score.EASE for who in results.swept()]
     axes.axhline(ours, color=INK, linewidth=2.2, zorder=3)
     _frame(axes, 10)
-    axes.set_ylim(ours / 5.0, ours * 1000.0)
+    axes.set_ylim(min(1.0, ours / 2.0), 30.0 * max([ours, *filter(math.isfinite, tuned)]))
     axes.set_title(TITLES[name], size=9, loc="left")
     if name == drifting.STATIONARY[0]:
         axes.set_ylabel("regret + 2")

@@ -1,6 +1,7 @@
 """REGRET.md: every table of the league, written by the run that measured it."""
 
 import datetime
+import math
 import os
 import platform
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from bench.league import drifting, findings, parts, peers, real, score
 from bench.league.findings import Findings
 from bench.league.ours import CONSTANT, FIXED, PAPERS
 from bench.league.rounds import AUTO, HURT
-from bench.league.score import Results
+from bench.league.score import Results, Tuned
 from bench.markdown import bold, number, power, table, yes
 
 
@@ -50,9 +51,10 @@ Python {platform.python_version()}, {", ".join(own + ran)}.
 One pass, batch 1, each sample predicted before it is learnt from. Loss is ½(y − s)² or the
 logarithmic one. Regret is counted from the running maximum likelihood where the truth stays, from
 the truth itself where it moves. "Tuned" is the best of a grid of quarter decades from 10⁻¹⁰ to 10¹⁰
-in hindsight, on the scored seeds: nobody could have run it. A ratio of regrets is
-(regret + 2)/(target + 2), and means of ratios are geometric. Constants of `auto` were chosen on the
-seeds 0, 1, 2. Figures below are means over the seeds {seeds} unless they say otherwise."""
+in hindsight, on the scored seeds: it cannot be known in advance. A ratio of regrets is
+(regret + 2)/(target + 2), where a regret below 0 counts as 0, and means of ratios are geometric.
+Constants of `auto` were chosen on the seeds 0, 1, 2. Figures below are means over the seeds {seeds}
+unless they say otherwise."""
 
 
 def _targets(found: Findings) -> str:
@@ -71,7 +73,7 @@ def _defaults(found: Findings) -> str:
         for name in drifting.STATIONARY
     }
     rows = [
-        (who, *(bold(number(of[who]), of[who] == min(of.values())) for of in columns.values()))
+        (who, *(bold(number(of[who]), of[who] == _least(of.values())) for of in columns.values()))
         for who in results.learners()
     ]
     tuned = [
@@ -105,16 +107,26 @@ def _swept(found: Findings) -> str:
     rows = []
     for who in results.swept():
         best = [results.tuned(who, name) for name in names]
-        shown = (f"{number(one.value)} ({power(one.rate)})" for one in best)
+        shown = map(_tuned, best)
         rows.append((who, str(len(results.sweeps[who, names[0]].seeds)), *shown))
     flat = (f"**{AUTO}**", str(len(results.seeds)))
     rows.append((*flat, *(bold(number(results.regret(AUTO, name)), True) for name in names)))
     return f"""## Everybody tuned in hindsight
 
 The least regret over its own step size from 10⁻¹⁰ to 10¹⁰, and the step size that had it; peers go
-by decades, then by quarter decades around their best. `auto` has nothing to tune.
+by decades, then by quarter decades around their best. river's Bayesian regression is swept over its
+prior `alpha`, VW's OjaNewton, which takes no learning rate, over its `alpha`. `auto` has nothing
+to tune.
 
 {table(("learner", "seeds", *names), rows)}"""
+
+
+def _tuned(one: Tuned) -> str:
+    return number(one.value) + ("" if math.isnan(one.value) else f" ({power(one.rate)})")
+
+
+def _least(values: Iterable[float]) -> float:
+    return min(value for value in values if not math.isnan(value))
 
 
 def _fifteen(results: Results, which: str) -> str:
@@ -142,7 +154,8 @@ def _ablations(found: Findings) -> str:
     headings = ("off", "by tuned SG 1/f(t)", "without scales", "by the better", "worst loss")
     return f"""## What each part is worth
 
-The same ratios with a part of `auto` taken away, then the loss against predicting 0.
+The same ratios for the first order alone (`second_order` off), with a part of it taken away, then
+the loss against predicting 0.
 
 {table((*headings, "1 % wild", "×100", "noise"), rows)}"""
 
@@ -180,7 +193,7 @@ def _real(found: Findings) -> str:
     for name, model in real.STREAMS.items():
         n, dim = real.stream(name).X.shape
         losses = [of[name] for of in found.real.values()]
-        shown = [bold(number(loss), loss == min(losses)) for loss in losses]
+        shown = [bold(number(loss), loss == _least(losses)) for loss in losses]
         ratio = f"{by[name]:.3f}" if by else ""
         rows.append((f"{name} ({n:,}, {dim}), {model}", *shown, ratio))
     return f"""## Real data

@@ -32,8 +32,12 @@ def grid(per_decade: int) -> list[float]:
 
 
 def ratio(regret: float, target: float) -> float:
-    """(regret + 2)/(target + 2); a regret below −2 counts as next to −2."""
-    return max(regret + EASE, 1e-3) / (target + EASE)
+    """(regret + 2)/(target + 2); a regret below 0 counts as 0.
+
+    Otherwise one stream with a regret below −2 would decide the geometric mean. A target below −2
+    counts as next to −2, which makes it no easier to reach.
+    """
+    return (max(regret, 0.0) + EASE) / max(target + EASE, 1e-3)
 
 
 def geometric_mean(numbers: Iterable[float]) -> float:
@@ -43,8 +47,9 @@ def geometric_mean(numbers: Iterable[float]) -> float:
 
 
 def best(swept: Mapping[float, float]) -> Tuned:
-    """The least value of a sweep {step size: value}."""
-    rate = min(swept, key=lambda rate: swept[rate])
+    """The least value of a sweep {step size: value}; NaN only if all are."""
+    known = [rate for rate, value in swept.items() if not math.isnan(value)]
+    rate = min(known or swept, key=lambda rate: swept[rate])
     return Tuned(swept[rate], rate)
 
 

@@ -4,7 +4,7 @@ The daemon listens on every interface, so that it runs in a network of its own, 
 it. Every line on the standard input is a turn, as JSON:
 
     {"do": "learn", "lines": [...], "at_once": 1}    send so many lines, then wait for as many
-    {"do": "kill"}                                   SIGKILL, and start it anew
+    {"do": "kill"}                                   SIGKILL, and start it again
 
 The answer is a line of JSON: seconds, the daemon's seconds of processor time, its last answer, and
 quantiles of the seconds an answer took where lines were sent one by one.

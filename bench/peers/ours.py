@@ -27,7 +27,7 @@ def sg(X: Any, y: Any) -> Prepare:
 
 
 def auto(X: Any, y: Any) -> Prepare:
-    """The default, which nobody tunes."""
+    """The default, untuned."""
     return dense(X, y, "auto")
 
 

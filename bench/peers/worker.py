@@ -1,4 +1,4 @@
-"""A process that learns when it is told to: `python worker.py PEER SAMPLES.npz`.
+"""A process that learns on command: `python worker.py PEER SAMPLES.npz`.
 
 It runs in the peer's own environment and knows nothing of this project. Every line on its standard
 input is a turn: a fresh learner learns all samples once. It answers a line of JSON: the seconds

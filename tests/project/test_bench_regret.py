@@ -5,17 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from bench.league import drifting, hostile, likelihood, ours, parts, score
+from bench.league import drifting, hostile, jobs, likelihood, ours, parts, score
 from bench.league.ours import CONSTANT, FIXED
+from bench.league.peers.peer import Peer
 from bench.league.score import Results, Sweep
 from bench.league.stream import Stream, losses, nothing, summed, surprises
 from bench.markdown import number, table
 
 
-def test_a_ratio_of_regrets_is_eased_by_two_and_never_negative() -> None:
+def test_a_ratio_of_regrets_is_eased_by_two_and_gains_nothing_from_a_regret_below_zero() -> None:
     assert score.ratio(6.0, 2.0) == 2.0
-    assert score.ratio(-1.0, 0.0) == 0.5
-    assert score.ratio(-50.0, 8.0) == 1e-4
+    assert score.ratio(-1.0, 0.0) == score.ratio(0.0, 0.0) == 1.0
+    assert score.ratio(-50.0, 8.0) == 0.2
+    assert score.ratio(0.0, -50.0) == 2000.0
 
 
 def test_the_geometric_mean_of_a_number_and_its_inverse_is_one() -> None:
@@ -43,6 +45,15 @@ def test_a_sweep_by_decades_is_refined_by_quarters_around_its_best() -> None:
 
 def test_a_step_size_that_diverges_is_never_the_best() -> None:
     assert score.best({0.1: math.inf, 1.0: 5.0}).rate == 1.0
+    assert score.best({0.1: math.nan, 1.0: 5.0}).rate == 1.0
+
+
+def test_a_peer_for_numbers_has_no_loss_on_classes() -> None:
+    numeric = Peer("constant", lambda stream, _: 0.0 * stream.y, numeric=True)
+    coin = Stream("logistic", np.ones((2, 1)), np.array([1.0, 0.0]))
+    assert math.isnan(jobs.total_loss(numeric, coin, None))
+    assert jobs.total_loss(numeric, coin._replace(model="linear"), None) == 0.0
+    assert number(math.nan) == "–"
 
 
 def test_regret_is_counted_from_the_least_loss_of_the_same_seeds() -> None:

@@ -1,4 +1,4 @@
-"""docs/connect.md: every source and option is there, and what it shows works."""
+"""docs/connect*.md: every source and option is there, and what they show works."""
 
 import inspect
 import re
@@ -11,11 +11,13 @@ import typer
 from llr_client import Client
 from llr_connect import SOURCES, app
 from support.brokers import mosquitto, redis_server
+from support.kafka import mock_kafka
 from support.root import ROOT
 from support.serving import serving
 from typer.testing import CliRunner
 
-DOCS = (ROOT / "docs" / "connect.md").read_text()
+PAGES = [ROOT / "docs" / "connect.md", *sorted((ROOT / "docs").glob("connect-*.md"))]
+DOCS = "\n".join(page.read_text() for page in PAGES)
 ELSEWHERE = {"--url", "--key", "--delimiter", "--help"}
 """Options that all commands have, or that speak for themselves."""
 
@@ -40,12 +42,13 @@ def test_help_has_an_example_and_the_shared_options(source: str) -> None:
     assert inspect.getdoc(SOURCES[source])
 
 
-@pytest.mark.parametrize(("source", "module"), [("mqtt", "aiomqtt"), ("redis", "redis")])
+@pytest.mark.parametrize(
+    ("source", "module"),
+    [("kafka", "confluent_kafka"), ("mqtt", "paho.mqtt.client"), ("redis", "redis")],
+)
 def test_who_has_not_what_a_source_needs_is_told_what_to_install(
     source: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("topics", "broker", "streams"):
-        monkeypatch.delitem(sys.modules, f"llr_connect.{name}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     result = CliRunner().invoke(app, [source, "a", "--session", "demo"])
     assert result.exit_code == 1
@@ -60,8 +63,10 @@ def test_the_commands_in_the_docs_work_against_fresh_brokers(tmp_path: Path) -> 
         serving("memory:") as address,
         mosquitto(tmp_path) as broker,
         redis_server(tmp_path) as redis,
+        mock_kafka() as kafka,
     ):
         commands = commands.replace("127.0.0.1:6379", f"127.0.0.1:{redis.port}")
+        commands = commands.replace("127.0.0.1:9092", kafka.servers)
         commands = commands.replace("127.0.0.1:1883", f"127.0.0.1:{broker.port}")
         llr += f"export LLR_URL={address}\n"
         commands = commands.replace("port=1883", f"port={broker.port}")
@@ -75,4 +80,11 @@ def test_the_commands_in_the_docs_work_against_fresh_brokers(tmp_path: Path) -> 
         assert done.returncode == 0, done.stderr
         with Client(address) as client:
             learnt = {row.name: row.t for row in client.sessions()}
-    assert learnt == {"sales": 3, "load": 3, "readings": 2, "flats": 1}
+    assert learnt == {
+        "sales": 3,
+        "load": 3,
+        "readings": 2,
+        "flats": 1,
+        "orders-ada": 2,
+        "orders-bob": 1,
+    }

@@ -89,7 +89,7 @@ def test_what_is_copied_is_there_and_goes_to_the_builder_and_the_rest_does_not()
         assert (ROOT / source).exists(), source
         assert source not in ignored
     for kept in (
-        "llr/step.py",
+        "llr/algorithms/step.py",
         "service/llr_service/stores/sqlite/file.py",
         "clients/llr_client/py.typed",
     ):

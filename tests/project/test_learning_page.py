@@ -12,7 +12,7 @@ import pytest
 from support.root import ROOT
 
 import llr
-from llr.bases import BASES
+from llr.algorithms import BASES
 
 PAGE = (ROOT / "docs" / "learning.md").read_text()
 SNIPPETS = re.findall(r"```pycon\n(.*?)```", PAGE, re.DOTALL)
@@ -30,10 +30,10 @@ def with_the_pages_base(folder: Path) -> None:
     shutil.copytree(ROOT / "llr", folder / "llr", ignore=shutil.ignore_patterns("__pycache__"))
     (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (line,) = re.findall(r'^ {4}"nesterov": nesterov.BASE,\n', PAGE, re.MULTILINE)
-    (folder / "llr" / "bases" / "nesterov.py").write_text(source)
-    registry = folder / "llr" / "bases" / "__init__.py"
+    (folder / "llr" / "algorithms" / "nesterov.py").write_text(source)
+    registry = folder / "llr" / "algorithms" / "__init__.py"
     text = registry.read_text().replace(
-        "from llr.bases import ", "from llr.bases import nesterov, "
+        "from llr.algorithms import ", "from llr.algorithms import nesterov, "
     )
     head, brace, rest = text.partition("BASES: dict[str, Base] = {\n")
     registry.write_text(head + brace + line + rest)

@@ -1,32 +1,36 @@
-"""The README's promises: its code runs, its files exist, its commands are the Makefile's."""
+"""The README: its code runs, its files exist, its commands are the Makefile's."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from support.root import ROOT
 from support.serving import serving
+from support.transcript import exchanges, shell
 
-from scripts.system_programs import need
+import llr
 
 README = (ROOT / "README.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_every_snippet_runs(snippet: str) -> None:
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
 
 
-def test_the_curl_commands_work_against_a_fresh_service(tmp_path: Path) -> None:
-    need("curl")
-    (commands,) = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
-    with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address:
-        script = "set -e\n" + commands.replace("localhost:8080", address).replace(
-            "curl ", "curl -sf "
-        )
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)  # noqa: S603, S607
-    assert done.stdout.count('"name":"demo"') == 3
+def test_the_curl_commands_give_these_answers(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path / 'llr.db'}") as address, shell(tmp_path, 60) as typed:
+        found = exchanges(README.replace("localhost:8080", address))
+        assert len(found) == 3
+        for exchange in found:
+            said = typed.run(exchange)
+            assert exchange.fits(said), said
+
+
+def test_the_table_lists_every_model() -> None:
+    table = README.split("| model |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` ", table, re.MULTILINE)) == set(llr.MODELS)
 
 
 def test_every_file_of_the_map_exists() -> None:

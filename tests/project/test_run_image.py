@@ -17,6 +17,7 @@ IMAGE = {
 }
 
 
+@pytest.mark.slow
 def test_the_services_are_read_with_defaults_filled_in_and_shared_parts_merged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

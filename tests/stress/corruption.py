@@ -23,6 +23,8 @@ IMAGES = ("closed", "closed", "killed")
 """The file as a stop leaves it, most often, and as a crash does, with its log beside it."""
 AS_PROCESS = 50
 """Every so many refusals one is tried as a process of its own: the exit code and the words."""
+NOON = 1_767_268_800.0
+"""The time of every sample, so that answers about the same samples are equal."""
 
 Answers = dict[str, dict[str, Any]]
 
@@ -30,7 +32,8 @@ Answers = dict[str, dict[str, Any]]
 def opened(folder: Path) -> TestClient:
     """An app on the file in a folder; raises `StoreError` on entering if it refuses."""
     settings = Settings(store=f"sqlite:///{folder / 'llr.db'}", docs=False)
-    return TestClient(App(settings), "http://localhost", raise_server_exceptions=False)
+    app = App(settings, clock=lambda: NOON)
+    return TestClient(app, "http://localhost", raise_server_exceptions=False)
 
 
 def build(folder: Path, seed: int) -> None:

@@ -16,7 +16,7 @@ PACKAGES = {
     "vowpalwabbit": ("by_vowpal_wabbit", ("vowpalwabbit",)),
     "torch": (
         "by_torch",
-        ("torch", "schedulefree", "prodigyopt", "dadaptation", "dog-optimizer"),
+        ("torch", "schedulefree", "prodigyopt", "dadaptation", "dog-optimizer", "trac-optimizer"),
     ),
 }
 """By the name for --peers: the module here, and the distributions it needs."""

@@ -1,6 +1,7 @@
 """river: its linear models with plain SGD, AdaGrad or Adam, alone and behind a StandardScaler.
 
 Its intercept has a step size of its own, which is swept together with the optimizer's.
+BayesianLinearRegression, of second order, has no step size: its prior `alpha` is swept.
 """
 
 from collections.abc import Callable
@@ -69,10 +70,17 @@ def pipeline(name: str, optimizer: Optimizer | None = None) -> Peer:
     return Peer(name, scaled, swept=False, real=True, synthetic=False)
 
 
+def bayesian(stream: Stream, alpha: float | None) -> Vector:
+    """O(d²) a sample, for squared loss, without an intercept."""
+    given = {} if alpha is None else {"alpha": alpha}
+    return run(linear_model.BayesianLinearRegression(**given), stream)
+
+
 PEERS = [
     peer("river"),
     peer("river AdaGrad", optim.AdaGrad),
     peer("river Adam", optim.Adam),
+    Peer("river Bayesian", bayesian, real=True, numeric=True),
     pipeline("river scaled"),
     pipeline("river scaled, Adam", optim.Adam),
 ]

@@ -2,10 +2,12 @@
 
 θ is a tensor of doubles that starts at 0, without an intercept, which these streams do not need.
 Prediction and gradient are computed by numpy in the tensor's own memory, so that what is compared
-is the optimizer alone. Schedule-Free is asked in its `eval` mode, as its authors say.
+is the optimizer alone. Schedule-Free is asked in its `eval` mode, as its authors say. TRAC is
+around Adam, as in its paper.
 """
 
 import logging
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +17,7 @@ from dadaptation import DAdaptAdam, DAdaptSGD
 from dog import DoG
 from prodigyopt import Prodigy
 from schedulefree import AdamWScheduleFree, SGDScheduleFree
+from trac_optimizer import start_trac
 
 from bench.league.peers.peer import Peer
 from bench.league.stream import Stream, losses
@@ -51,11 +54,11 @@ def _mean(stream: Stream, s: float) -> float:
     return 0.5 * (1.0 + np.tanh(0.5 * s)) if stream.binary else s
 
 
-def peer(name: str, optimizer: Optimizer, batch_1: bool = False) -> Peer:
+def peer(name: str, optimizer: Optimizer) -> Peer:
     def on(stream: Stream, rate: float | None) -> Vector:
         return run(stream, optimizer, rate)
 
-    return Peer(name, on, batch_1=batch_1)
+    return Peer(name, on, batch_1=False)
 
 
 def _adam(parameters: Any, **given: Any) -> Any:
@@ -70,4 +73,5 @@ PEERS = [
     peer("D-Adaptation Adam", DAdaptAdam),
     peer("D-Adaptation SGD", DAdaptSGD),
     peer("DoG", DoG),
+    peer("TRAC", start_trac(os.devnull, torch.optim.Adam)),
 ]

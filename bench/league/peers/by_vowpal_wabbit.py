@@ -1,4 +1,8 @@
-"""Vowpal Wabbit: a file in, its progressive predictions out, as it is run on a command line."""
+"""Vowpal Wabbit: a file in, its progressive predictions out, as it is run on a command line.
+
+OjaNewton takes no notice of the learning rate: what is swept is its `alpha`, the weight of the
+identity in the matrix it inverts.
+"""
 
 import functools
 import hashlib
@@ -71,4 +75,5 @@ PEERS = [
     peer("VW --noconstant", "--noconstant", "--learning_rate"),
     peer("VW --ftrl", "--ftrl", "--ftrl_alpha"),
     peer("VW --coin", "--coin", "--ftrl_alpha"),
+    peer("VW --OjaNewton", "--OjaNewton", "--alpha"),
 ]

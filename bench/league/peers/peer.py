@@ -19,6 +19,7 @@ class Peer(NamedTuple):
         real: whether it runs on real data, as its users would run it there.
         synthetic: whether it runs on the synthetic streams.
         batch_1: whether it was made for one sample at a time.
+        numeric: whether it is for squared loss alone.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Peer(NamedTuple):
     real: bool = False
     synthetic: bool = True
     batch_1: bool = True
+    numeric: bool = False
