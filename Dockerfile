@@ -16,13 +16,20 @@ ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_CONSTRAINT=/src/constraints.txt
 WORKDIR /src
-COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY constraints.txt pyproject.toml ./
+# Dependencies are a layer of their own: a change of the sources does not install them again.
+RUN python -m venv /opt/llr \
+    && python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
+       extras = p['project']['optional-dependencies']; \
+       print(*p['build-system']['requires'], *p['project']['dependencies'], \
+             *extras['postgres'], *extras['connect'], sep='\n')" > requirements.txt \
+    && /opt/llr/bin/pip install --no-compile --requirement requirements.txt
+COPY README.md LICENSE ./
 COPY llr llr
 COPY service service
 COPY clients clients
 # Layers keep whole seconds only, and numba compiles again where a source has another date.
-RUN python -m venv /opt/llr \
-    && /opt/llr/bin/pip install --no-compile '.[postgres,connect]' \
+RUN /opt/llr/bin/pip install --no-compile --no-deps --no-build-isolation . \
     && /opt/llr/bin/pip uninstall --yes pip setuptools \
     && find /opt/llr -type f -exec touch --date=2000-01-01 {} +
 # outside of /src, whose modules are not the installed ones
@@ -42,4 +49,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
     CMD ["python", "-m", "llr_service.ready"]
 USER 10001:10001
-CMD ["python", "-m", "llr_service"]
+CMD ["llr-service"]

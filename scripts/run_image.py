@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -164,16 +164,13 @@ class Container:
 
     def until_healthy(self) -> float:
         """Seconds until its health check passed; raises Failed after as long as an engine waits."""
-        check = self._config["Healthcheck"] | self._options.get("healthcheck", {})
-        if check.get("disable") or check["Test"][0] != "CMD":
-            raise Failed(f"{self.name} has no health check that can be run")
-        period = check["Interval"] / 1e9
-        patience = check["StartPeriod"] / 1e9 + check["Retries"] * period
+        check = health_check(self._config["Healthcheck"], self._options.get("healthcheck") or {})
+        period, patience = check.interval, check.start_period + check.retries * check.interval
         began = time.perf_counter()
         while time.perf_counter() - began < patience:
             if not self.running():
                 raise Failed(f"{self.name} ended before it was healthy\n{self.log()}")
-            if self.execute(*check["Test"][1:]).returncode == 0:
+            if self.execute(*check.command).returncode == 0:
                 return time.perf_counter() - began
             time.sleep(min(0.25, period))
         raise Failed(f"{self.name} was not healthy in {patience:g} s\n{self.log()}")
@@ -233,6 +230,27 @@ def _assignments(environment: dict[str, Any]) -> list[str]:
 def _bind(source: Path, place: str, mode: str) -> dict[str, Any]:
     options = ["bind", mode, "nosuid", "nodev"]
     return {"destination": place, "type": "bind", "source": str(source), "options": options}
+
+
+class HealthCheck(NamedTuple):
+    """A health check: its command, and its times in seconds."""
+
+    command: list[str]
+    interval: float
+    start_period: float
+    retries: int
+
+
+def health_check(image: dict[str, Any], service: dict[str, Any]) -> HealthCheck:
+    """The health check of a service: the image's, changed by what the compose file says."""
+    if unknown := set(service) - {"test", "interval", "timeout", "start_period", "retries"}:
+        raise Failed(f"a health check cannot be tried with {', '.join(sorted(unknown))}")
+    kind, *command = service.get("test", image["Test"])
+    if kind != "CMD":
+        raise Failed(f"a health check of the kind {kind} cannot be tried")
+    times = {"interval": image["Interval"] / 1e9, "start_period": image["StartPeriod"] / 1e9}
+    times |= {name: seconds(service[name]) for name in times if name in service}
+    return HealthCheck(command, **times, retries=service.get("retries", image["Retries"]))
 
 
 def seconds(duration: str) -> float:

@@ -22,6 +22,7 @@ from llr_client.syntax import redact_url
 
 from llr_cli.exits import REFUSED, STOPPED, UNREACHABLE, fail
 from llr_cli.options import DEFAULT_URL, AsJson, Key, Url
+from llr_cli.service_program import service_command
 
 Store = Annotated[
     str | None,
@@ -60,7 +61,7 @@ def migrate_store(
 
     Example: llr migrate-store sqlite:///llr.db postgresql://llr@db/llr
     """
-    _run("migrate_store", *stores)
+    _run("migrate-store", *stores)
 
 
 def restore(
@@ -80,8 +81,8 @@ def restore(
     _run("restore", copy, *options)
 
 
-def _run(module: str, *arguments: str) -> None:
-    command = [sys.executable, "-m", f"llr_service.{module}", *arguments]
+def _run(tool: str, *arguments: str) -> None:
+    command = service_command(tool, *arguments)
     try:  # in a process group of its own: Ctrl-C interrupts us, and ends the child
         done = subprocess.run(command, check=False, start_new_session=True)  # noqa: S603
     except KeyboardInterrupt:
@@ -183,4 +184,5 @@ def keys(
 def serve(context: typer.Context) -> None:
     """Start the service; `llr serve --help` lists its settings."""
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "llr_service", *context.args])  # noqa: S606
+    command = service_command(*context.args)
+    os.execv(command[0], command)  # noqa: S606

@@ -24,6 +24,7 @@ from llr_cli.replay.command import has_auto
 from llr_cli.replay.experiments import Experiment, paper
 from llr_cli.replay.results import report, summary
 from llr_cli.replay.runner import ReplayRunner, Throttle, bars
+from llr_cli.service_program import service_command
 
 POOR = {"gaussian": 1e-4, "bernoulli": 1e-4, "regression": 1e-5, "quadratic": 1e-4}
 """The initial step sizes of the table: far too small, or far too large for the quadratic."""
@@ -138,15 +139,7 @@ def local_service(folder: Path) -> Iterator["LocalService"]:
     """Start the service on a store in a folder; it ends with the block."""
     log = folder / "service.log"
     port = DEFAULT_PORT if is_free(DEFAULT_PORT) else 0
-    command = [
-        sys.executable,
-        "-m",
-        "llr_service",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
+    command = service_command("--host", "127.0.0.1", "--port", str(port))
     command += ["--store", f"sqlite:///{folder / 'llr.db'}", "--log-level", "warning"]
     with log.open("w") as errors, exit_on_sigterm():
         process = subprocess.Popen(  # noqa: S603

@@ -1,12 +1,17 @@
-"""`python -m llr_service`, which is `llr serve`: one process, one event loop, one store."""
+"""The program `llr-service`, which `llr serve` starts: one process, one event loop, one store.
+
+`python -m llr_service` is the same program.
+"""
 
 import asyncio
 import ctypes
 import gc
+import importlib
 import logging
 import signal
 import sys
 from types import FrameType
+from typing import NoReturn
 
 import uvicorn
 
@@ -146,6 +151,19 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if server.started else 1
 
 
-if __name__ == "__main__":
+TOOLS = ("doctor", "migrate", "migrate-store", "restore")
+"""The programs on a store; each is a module of this package."""
+
+
+def program() -> NoReturn:
+    """Serve, or run the tool that the first argument names."""
+    tool = sys.argv[1] if len(sys.argv) > 1 else ""
+    if tool in TOOLS:
+        module = importlib.import_module(f"llr_service.{tool.replace('-', '_')}")
+        sys.exit(module.main(sys.argv[2:]))
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    program()

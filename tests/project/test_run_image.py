@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from scripts.run_image import Container, Failed, compose, seconds
+from scripts.run_image import Container, Failed, compose, health_check, seconds
 
 IMAGE = {
     "User": f"{os.getuid()}:{os.getgid()}",
     "Env": ["LLR_PORT=8080"],
-    "Cmd": ["python", "-m", "llr_service"],
+    "Cmd": ["llr-service"],
     "WorkingDir": "/data",
 }
 
@@ -61,3 +61,13 @@ def test_durations_are_seconds() -> None:
     assert seconds("10s") == 10.0
     with pytest.raises(Failed):
         seconds("1m")
+
+
+def test_the_compose_file_changes_the_images_health_check() -> None:
+    image = {"Test": ["CMD", "ask"], "Interval": 10**10, "StartPeriod": 6 * 10**10, "Retries": 3}
+    assert health_check(image, {}) == (["ask"], 10.0, 60.0, 3)
+    changed = {"test": ["CMD", "look", "-v"], "interval": "5s", "timeout": "1s", "retries": 7}
+    assert health_check(image, changed) == (["look", "-v"], 5.0, 60.0, 7)
+    for refused in ({"disable": True}, {"test": ["CMD-SHELL", "ask"]}, {"interval": "1m"}):
+        with pytest.raises(Failed):
+            health_check(image, refused)

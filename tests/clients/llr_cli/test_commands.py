@@ -6,6 +6,8 @@ import io
 import json
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -288,3 +290,15 @@ def test_the_live_view_shows_the_numbers_their_course_and_trouble(client: Client
     with console.capture() as capture:
         console.print(view)
     assert "the wire is cut" in capture.get()
+
+
+@pytest.mark.parametrize(("words", "code"), [(["serve", "--help"], 0), (["doctor", "llr.db"], 2)])
+def test_a_file_of_the_working_directory_is_not_taken_for_the_library(
+    tmp_path: Path, words: list[str], code: int
+) -> None:
+    for name in ("llr.py", "llr_service.py", "numpy.py"):
+        (tmp_path / name).write_text("raise SystemExit('not the library')")
+    command = [str(Path(sys.executable).with_name("llr")), *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603
+    assert "not the library" not in done.stdout + done.stderr
+    assert done.returncode == code, done.stderr
