@@ -8,8 +8,9 @@ ifneq ($(shell $(PYTHON) -V),$(shell .venv/bin/python -V 2>/dev/null))
 .PHONY: .venv/bin/pip
 endif
 endif
-# INSTALL=no keeps make test from installing system programs
+# INSTALL=no keeps make from installing system programs
 INSTALL ?= yes
+export INSTALL
 BIN := .venv/bin
 # pytest rewrites the assertions of 500 files; the bytecode is kept here, also where Python keeps none
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(BIN)/pytest \
@@ -94,7 +95,8 @@ regret: .venv/run
 	$(BIN)/python -m bench regret $(REGRET)
 
 clean:
-	rm -rf .venv .venv-flink .image build dist *.egg-info clients/build clients/*.egg-info
+	rm -rf .venv .venv-flink .image .bench build dist out *.egg-info clients/build clients/*.egg-info
+	rm -rf service/llr_service/guide/site
 
 # Each mark is as old as the last installation; it is made again when what it depends on changes.
 .venv/bin/pip:

@@ -167,7 +167,8 @@ def main() -> int:
         check(own, client)
         for done in (try_client(client, folder / "client"), try_own(own, folder / "own")):
             sys.stdout.write(f"{done}\n")
-        (ROOT / "dist").mkdir(exist_ok=True)
+        shutil.rmtree(ROOT / "dist", ignore_errors=True)
+        (ROOT / "dist").mkdir()
         for wheel in (own, client):
             kept = shutil.copy(wheel, ROOT / "dist")
             sys.stdout.write(f"{kept}\n")

@@ -179,16 +179,15 @@ class Apt:
     @contextmanager
     def without_servers(self) -> Iterator[None]:
         """Let packages start nothing while they are installed."""
-        before = POLICY.exists()
-        if not before:
-            self.write(POLICY, "#!/bin/sh\nexit 101\n", "755")
-        if not CLUSTERS.exists():
-            self.write(CLUSTERS, "create_main_cluster = false\n")
+        files = {POLICY: ("#!/bin/sh\nexit 101\n", "755")}
+        files[CLUSTERS] = ("create_main_cluster = false\n", "644")
+        made = [path for path in files if not path.exists()]
+        for path in made:
+            self.write(path, *files[path])
         try:
             yield
         finally:
-            if not before:
-                self.run("rm", "-f", str(POLICY))
+            self.run("rm", "-f", *map(str, made))
 
 
 def install(programs: Sequence[Program]) -> None:
@@ -214,10 +213,13 @@ def install(programs: Sequence[Program]) -> None:
 def install_venv() -> int:
     """Install what Debian leaves out of Python; 1, with a sentence, where that is not possible."""
     package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
-    apt = Apt()
-    if apt.reason is None and apt.install([package]):
-        return 0
-    reason = apt.reason or "apt could not install it"
+    if os.environ.get("INSTALL", "yes") == "yes":
+        apt = Apt()
+        if apt.reason is None and apt.install([package]):
+            return 0
+        reason = apt.reason or "apt could not install it"
+    else:
+        reason = "INSTALL=no forbids to install it"
     sys.stderr.write(
         f"{sys.executable} cannot make a virtual environment: Debian has that in the package "
         f"{package}, and {reason}. Install it, or name another Python: make PYTHON=python3.12\n"

@@ -70,7 +70,7 @@ def test_packages_are_installed_while_no_server_may_start(
     assert (
         position(commands, "-m755")
         < position(commands, "install --yes --no-install-recommends broker-package")
-        < position(commands, f"rm -f {tmp_path / 'policy-rc.d'}")
+        < position(commands, f"rm -f {tmp_path / 'policy-rc.d'} {tmp_path / 'createcluster.conf'}")
     )
     assert position(commands, "createcluster.conf") < position(commands, "broker-package")
 
