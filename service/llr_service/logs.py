@@ -1,8 +1,9 @@
 """Logs: one JSON object a line, whatever is in it, each with the id of its request.
 
 Every line has `ts`, `level`, `logger` and `message`, then `request_id` where there is a request,
-then what was given as `extra`: session, t, route, status, ms. On a terminal a line is text: the
-time of day, the level unless it is info, the message, and the extras as `name=value`.
+`trace_id` where it has a `traceparent` (W3C Trace Context), then what was given as `extra`:
+session, t, route, status, ms. On a terminal a line is text: the time of day, the level unless it is
+info, the message, and the extras as `name=value`.
 """
 
 import json
@@ -16,10 +17,17 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any, TextIO
 
-_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+_ids: ContextVar[tuple[str | None, str | None]] = ContextVar("ids", default=(None, None))
+"""The ids of the running request and of the trace that it is part of."""
+_TRACEPARENT = re.compile(
+    rb"(?P<version>(?!ff)[0-9a-f]{2})-(?P<trace>(?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
+    rb"-[0-9a-f]{2}(?P<more>-.*)?"
+)
 _ACCEPTED = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _PREFIX = secrets.token_hex(4)
 _NUMBERS = count(1)
+AUDIT = "llr_service.audit"
+"""The logger of what keys did and of what was refused; it writes whatever the level of the logs."""
 _OURS = ("ts", "level", "logger", "message")
 _NOT_EXTRA = frozenset(vars(logging.makeLogRecord({}))) | {*_OURS, "asctime", "color_message"}
 
@@ -29,26 +37,41 @@ def begin_request(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
     X-Request-ID is taken if it is 1 to 64 letters, digits, dots, _ or -; else there is a new id.
     """
-    given = None
-    for name, value in headers:
-        if name == b"x-request-id":
-            given = value
-    return set_request_id(given)
+    found = {name: value for name, value in headers if name in (b"x-request-id", b"traceparent")}
+    return set_request_id(found.get(b"x-request-id"), found.get(b"traceparent"))
 
 
-def set_request_id(given: bytes | None) -> str:
-    """Give the running request the id it came with, or a new one."""
+def set_request_id(given: bytes | None, traceparent: bytes | None = None) -> str:
+    """Give the running request the id it came with, or a new one, and the id of its trace."""
     if given is not None and _ACCEPTED.fullmatch(given):
         request_id = given.decode("ascii")
     else:
         request_id = f"{_PREFIX}-{next(_NUMBERS):x}"
-    _request_id.set(request_id)
+    _ids.set((request_id, None if traceparent is None else trace_id_of(traceparent)))
     return request_id
+
+
+def trace_id_of(traceparent: bytes) -> str | None:
+    """The trace id in a `traceparent`; None if the header is not as W3C Trace Context has it.
+
+    >>> trace_id_of(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    '4bf92f3577b34da6a3ce929d0e0e4736'
+    """
+    found = _TRACEPARENT.fullmatch(traceparent)
+    if found is None or (found["version"] == b"00" and found["more"]):
+        return None
+    return found["trace"].decode("ascii")
 
 
 def current_request() -> str | None:
     """The id of the running request, None outside of one."""
-    return _request_id.get()
+    return _ids.get()[0]
+
+
+def _current_ids() -> dict[str, str]:
+    """What every line of the running request has."""
+    named = zip(("request_id", "trace_id"), _ids.get(), strict=True)
+    return {name: value for name, value in named if value is not None}
 
 
 class JsonFormatter(logging.Formatter):
@@ -62,8 +85,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": _message(record),
         }
-        if (request_id := _request_id.get()) is not None:
-            members["request_id"] = request_id
+        members |= _current_ids()
         members |= {name: value for name, value in vars(record).items() if name not in _NOT_EXTRA}
         if record.exc_info:
             members["exception"] = self.formatException(record.exc_info)
@@ -80,8 +102,7 @@ class TextFormatter(logging.Formatter):
         shown = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         extras = {name: value for name, value in vars(record).items() if name not in _NOT_EXTRA}
-        if (request_id := _request_id.get()) is not None:
-            extras.setdefault("request_id", request_id)
+        extras = extras | _current_ids()
         shown_extras = "".join(f"  {name}={_text(value)}" for name, value in extras.items())
         lines = [f"{shown}  {level}{_message(record)}{shown_extras}"]
         if record.exc_info:
@@ -145,6 +166,7 @@ def configure(level: str, stream: TextIO | None = None, form: str = "auto") -> N
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    logging.getLogger(AUDIT).setLevel(logging.INFO)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
         logger = logging.getLogger(name)
         logger.handlers.clear()

@@ -18,6 +18,7 @@ from llr_service.logs import (
     begin_request,
     configure,
     current_request,
+    trace_id_of,
 )
 
 FORMATTER = JsonFormatter()
@@ -230,3 +231,49 @@ def test_on_a_terminal_lines_are_text_unless_json_is_asked_for() -> None:
 def test_no_text_reaches_a_terminal_as_a_control_character(message: str, value: str) -> None:
     record = logging.makeLogRecord({"msg": message, "levelno": 20, "session": value})
     assert TextFormatter().format(record).isprintable()
+
+
+TRACE, PARENT = b"4bf92f3577b34da6a3ce929d0e0e4736", b"00f067aa0ba902b7"
+
+
+@pytest.mark.parametrize(
+    "given", [b"00-%b-%b-01", b"00-%b-%b-00", b"01-%b-%b-01", b"fe-%b-%b-ff-more"]
+)
+def test_a_traceparent_is_read_as_w3c_has_it(given: bytes) -> None:
+    assert trace_id_of(given % (TRACE, PARENT)) == TRACE.decode()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"",
+        b"00-%b" % TRACE,
+        b"ff-%b-%b-01" % (TRACE, PARENT),
+        b"00-%b-%b-01-more" % (TRACE, PARENT),
+        b"00-%b-%b-01 " % (TRACE, PARENT),
+        b"00-%b-%b-1" % (TRACE, PARENT),
+        b"00-%b-%b-01" % (b"0" * 32, PARENT),
+        b"00-%b-%b-01" % (TRACE, b"0" * 16),
+        b"00-%b-%b-01" % (TRACE.upper(), PARENT),
+        b"00-%b\n-%b-01" % (TRACE[:31], PARENT),
+    ],
+)
+def test_any_other_traceparent_is_ignored(given: bytes) -> None:
+    assert trace_id_of(given) is None
+
+
+def test_both_forms_have_the_trace_of_their_request_and_the_next_request_has_none() -> None:
+    def lines() -> list[str]:
+        record = logging.makeLogRecord({"msg": "m", "levelno": 20})
+        return [form.format(record) for form in (JsonFormatter(), TextFormatter())]
+
+    def requests() -> tuple[list[str], list[str]]:
+        begin_request([(b"traceparent", b"00-%b-%b-01" % (TRACE, PARENT))])
+        first = lines()
+        begin_request([(b"x-request-id", b"next")])
+        return first, lines()
+
+    first, second = copy_context().run(requests)
+    assert read(first[0])["trace_id"] == TRACE.decode()
+    assert f"trace_id={TRACE.decode()}" in first[1]
+    assert "trace_id" not in second[0] + second[1]

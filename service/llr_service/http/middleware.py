@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from llr_service.app_state import SESSION, AppState
+from llr_service.http import audit
 from llr_service.http.access import Hosts, confine
-from llr_service.http.auth import KEY, authenticate, by_digest, require
+from llr_service.http.auth import KEY, ApiKey, authenticate, by_digest, require
 from llr_service.http.bodies import ClientGone
 from llr_service.http.request import Request
 from llr_service.http.routing import Match, RouteIndex
@@ -85,11 +86,17 @@ class RequestMiddleware:
             receive = _replay(body, receive)
         await self._app(scope, receive, request.send)
 
+    def _key_of(self, request: Request) -> ApiKey | None:
+        """The key that a request came with, None if it was not accepted."""
+        return request.scope.get(KEY) if self._keys else request.caller
+
     def _record(self, request: Request, seconds: float) -> None:
         """Count a request that was answered, and write its line of the log."""
         scope, status = request.scope, request.status
         route = request.route or str(getattr(scope.get("route"), "path", "unmatched"))
         self._metrics.request(route, scope["method"], status, seconds)
+        if status in audit.REFUSED or not request.route:  # the direct routes take samples, or read
+            audit.record(scope, scope["method"], route, status, self._key_of(request))
         level = logging.WARNING if status >= 500 else logging.DEBUG
         if log.isEnabledFor(level):
             session: Any = request.session or scope.get(SESSION)

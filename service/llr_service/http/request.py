@@ -51,7 +51,8 @@ class Request:
     def __init__(self, state: AppState, scope: Scope, receive: Receive, send: Send) -> None:
         self.state, self.scope, self.receive, self._send = state, scope, receive, send
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.id = logs.set_request_id(self.headers.get(b"x-request-id"))
+        header = self.headers.get
+        self.id = logs.set_request_id(header(b"x-request-id"), header(b"traceparent"))
         self._id: Header = (b"x-request-id", self.id.encode())
         self.name: str | None = None
         self.caller: ApiKey = ANYBODY

@@ -21,7 +21,9 @@ from websockets.http11 import Request, Response
 
 from llr_service import logs
 from llr_service.app_state import AppState
+from llr_service.http import audit
 from llr_service.http.access import Hosts, check_origin, confine
+from llr_service.http.auth import KEY as CALLER
 from llr_service.http.auth import Access, Role, authenticate, by_digest, require
 from llr_service.http.responses import Header, error_response
 from llr_service.http.routing import session_in
@@ -154,7 +156,7 @@ class WebSocketHandshake:
         if self._keys:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
-            key = authenticate([*scope["headers"], *offered], self._keys)
+            scope[CALLER] = key = authenticate([*scope["headers"], *offered], self._keys)
             access = self._stream.access if found else Access(Role.ADMIN)
             require(key.role, access.role)
             confine(key, access, WS, session_in(path))
@@ -164,12 +166,10 @@ class WebSocketHandshake:
 
     def _account(self, scope: Scope, started: float, status: int, **told: int | None) -> None:
         seconds = time.perf_counter() - started
-        self._metrics.request(
-            self._stream.path if STREAM.fullmatch(scope["path"]) else "unmatched",
-            "WEBSOCKET",
-            status,
-            seconds,
-        )
+        route = self._stream.path if STREAM.fullmatch(scope["path"]) else "unmatched"
+        self._metrics.request(route, "WEBSOCKET", status, seconds)
+        if status in audit.REFUSED:
+            audit.record(scope, WS, route, status, scope.get(CALLER))
         about = {"method": WS, "path": scope["path"], "status": status, "ms": seconds * 1e3}
         log.debug("websocket", extra=about | told)
 
