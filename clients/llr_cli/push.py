@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -206,13 +206,10 @@ def options_of(given: list[str]) -> dict[str, Any] | None:
 HEADS = (16, 8, 4, 2, 1)
 
 
-def known_producer(
-    client: Client, session: str, path: Path, kind: str, columns: Columns
-) -> str | None:
-    """The producer name of a file that the service knows, or its present one; None for a pipe."""
-    names = producer_names(path, kind, columns)
+def known_producer(client: Client, session: str, names: Sequence[str]) -> str | None:
+    """The first producer name that the session knows, or the first of all; None without names."""
     known = (name for name in names if client.session(session, producer=name).acked())
-    return next(known, names[0] if names else None)
+    return next(known, next(iter(names), None))
 
 
 def producer_names(path: Path, kind: str, columns: Columns) -> list[str]:

@@ -31,6 +31,7 @@
         ├── Misdirected           421  the service does not accept this host name
         ├── Invalid               422  the request is invalid; `errors` says where
         ├── TooMany               429  streams or pending examples are at their limit
+        ├── RateLimited           429  the key is at its rate limit
         ├── Internal              500  the service failed
         ├── Damaged               500  the stored session cannot be read
         ├── Unavailable           503  the service cannot answer now
@@ -264,6 +265,12 @@ class TooMany(Problem):
     """Streams or pending examples are at their limit."""
 
     kind = "too-many"
+
+
+class RateLimited(Problem):
+    """The key is at its rate limit; `extra` has `retry_after` in seconds."""
+
+    kind = "rate-limited"
 
 
 class Internal(Problem):

@@ -76,6 +76,9 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         """Listen, and print where."""
         await super().startup(sockets)  # type: ignore[arg-type]
+        if self._app.context.settings.api_keys_file:
+            keys, loop = self._app.context.keys, asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGHUP, keys.reload)
         self._sweep()
         _spare_the_collector()
         for server in self.servers if self.started else ():
@@ -145,6 +148,8 @@ def main(arguments: list[str] | None = None) -> int:
         server_header=False,
     )
     server = Server(config, app)
+    if settings.api_keys_file:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server takes it
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, lambda *_: None)  # uvicorn raises it again after an orderly end
     server.run()

@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Path, Request
 
 from llr_service.http.auth import ANYBODY, KEY, ApiKey
+from llr_service.http.keys import KeyRing
+from llr_service.http.rate_limit import RateLimiter
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
 from llr_service.sessions.config import NAME
@@ -36,6 +38,8 @@ class AppState:
         bodies: bytes of the bodies being worked on.
         readers: those who wait for more of a streamed body.
         draining: whether the service is shutting down.
+        keys: the keys that are accepted.
+        limiter: what each key may do a second; None without a limit.
     """
 
     settings: Settings
@@ -47,6 +51,14 @@ class AppState:
     bodies: int = 0
     readers: set["asyncio.Future[Any]"] = field(default_factory=set)
     draining: bool = False
+    keys: KeyRing = field(init=False)
+    limiter: RateLimiter | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self.keys = KeyRing(settings.api_keys, settings.api_keys_file)
+        rate, burst = settings.rate_limit, settings.rate_burst
+        self.limiter = RateLimiter(rate, burst) if rate else None
 
     @property
     def sessions(self) -> SessionRegistry:

@@ -6,6 +6,7 @@ from ipaddress import ip_address
 
 import llr
 from llr_service import guide
+from llr_service.http.keys import read_key_file
 from llr_service.settings import Settings, is_loopback
 
 
@@ -43,8 +44,9 @@ def base_url(host: str, port: int) -> str:
 
 
 def _access(settings: Settings) -> str:
-    if settings.api_keys:
-        count = len(settings.api_keys)
+    if settings.has_keys:
+        file = settings.api_keys_file
+        count = len(settings.api_keys) + (len(read_key_file(file)) if file else 0)
         return "1 key" if count == 1 else f"{count} keys"
     if is_loopback(settings.host):
         return "no keys: this machine only"

@@ -49,6 +49,7 @@ KINDS: dict[str, Kind] = {
         Kind("misdirected", 421, "This host is not served here"),
         Kind("invalid", 422, "The request is not valid"),
         Kind("too-many", 429, "There are too many of these"),
+        Kind("rate-limited", 429, "This key asks too often"),
         Kind("internal", 500, "The service failed"),
         Kind("damaged", 500, "The stored session is damaged"),
         Kind("unavailable", 503, "The service cannot answer now"),

@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from llr_service import options
-from llr_service.http.auth import ApiKey, parse_keys
+from llr_service.http.auth import ApiKey, check_distinct, parse_keys
+from llr_service.http.keys import read_key_file
 from llr_service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
 
 MIN_RATE = 1024
@@ -73,6 +74,25 @@ class Settings(BaseSettings):
         description="Keys that are accepted, as name:role:sha256hex separated by commas. The role"
         " is read, write or admin. Without keys, all clients may do everything. A tenant's key is"
         " name:role:prefix:sha256hex: it sees only the sessions whose names begin with the prefix.",
+    )
+    api_keys_file: str = Field(
+        default="",
+        description="A file with further keys, one entry a line; # begins a comment. SIGHUP reads"
+        " it again.",
+    )
+    rate_limit: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e6,
+        allow_inf_nan=False,
+        description="Requests a second that each key may make, messages of WebSockets included;"
+        " beyond it requests get 429. 0 sets no limit.",
+    )
+    rate_burst: int = Field(
+        default=100,
+        ge=1,
+        le=10**6,
+        description="Requests that a key may make at once, after a pause, under `rate_limit`.",
     )
     insecure: bool = Field(
         default=False,
@@ -215,14 +235,28 @@ class Settings(BaseSettings):
         return hosts
 
     @model_validator(mode="after")
+    def _keys_are_distinct(self) -> Self:
+        if self.api_keys_file:
+            try:
+                check_distinct(self.api_keys + read_key_file(self.api_keys_file))
+            except ValueError as error:
+                raise ValueError(f"{PREFIX}API_KEYS_FILE: {error}") from None
+        return self
+
+    @model_validator(mode="after")
     def _is_not_open_to_all(self) -> Self:
-        if self.api_keys or self.insecure or is_loopback(self.host):
+        if self.has_keys or self.insecure or is_loopback(self.host):
             return self
         raise ValueError(
             f"refused to listen on {self.host!r}: without API keys everybody who reaches it could"
-            f" read and delete every session. Set {PREFIX}API_KEYS, or listen on 127.0.0.1, or"
-            f" set {PREFIX}INSECURE=true if that is what you want"
+            f" read and delete every session. Set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE, or"
+            f" listen on 127.0.0.1, or set {PREFIX}INSECURE=true if that is what you want"
         )
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether requests need a key."""
+        return bool(self.api_keys or self.api_keys_file)
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
         yield from self.shown().items()

@@ -33,7 +33,7 @@ class Hosts:
     """
 
     def __init__(self, settings: Settings) -> None:
-        open_here = is_loopback(settings.host) and not settings.api_keys
+        open_here = is_loopback(settings.host) and not settings.has_keys
         asked_for = "*" not in settings.allowed_hosts
         self._checked = asked_for and bool(settings.allowed_hosts or open_here)
         self._known = {host.lower() for host in settings.allowed_hosts}

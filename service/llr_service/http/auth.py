@@ -7,7 +7,7 @@ key of a tenant: for it there are the sessions whose names begin with the prefix
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,8 @@ from llr_service.problems import Problem
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}[._-]")
 _DIGEST = re.compile(r"[0-9A-Fa-f]{64}")
-_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+"""The header of every 401."""
 
 KEY = "llr.key"
 """Where a scope holds the key of who asks; nowhere if everybody may do everything."""
@@ -105,30 +106,47 @@ def parse_keys(text: str) -> tuple[ApiKey, ...]:
         ValueError: saying which entry is wrong and why, without repeating what it holds.
     """
     entries = [entry.strip() for entry in text.split(",")]
-    keys = tuple(_parse(place, entry) for place, entry in enumerate(entries, 1) if entry)
+    keys = tuple(_parse(f"entry {n}", entry) for n, entry in enumerate(entries, 1) if entry)
+    check_distinct(keys)
+    return keys
+
+
+def parse_key_file(text: str) -> tuple[ApiKey, ...]:
+    """The keys written one a line, in the same form; blank lines and what follows # are skipped.
+
+    Raises:
+        ValueError: saying which line is wrong and why, without repeating what it holds.
+    """
+    lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+    keys = tuple(_parse(f"line {n}", line) for n, line in enumerate(lines, 1) if line)
+    check_distinct(keys)
+    return keys
+
+
+def check_distinct(keys: Sequence[ApiKey]) -> None:
+    """Raise a ValueError if two keys have a name or a digest in common."""
     if len({key.name for key in keys}) < len(keys):
         raise ValueError("two keys have the same name")
     if len({key.digest for key in keys}) < len(keys):
         raise ValueError("the same key is there twice")
-    return keys
 
 
-def _parse(place: int, entry: str) -> ApiKey:
+def _parse(place: str, entry: str) -> ApiKey:
     parts = entry.split(":")
     if len(parts) not in (3, 4):
-        raise ValueError(f"entry {place} is not name:role:sha256hex or name:role:prefix:sha256hex")
+        raise ValueError(f"{place} is not name:role:sha256hex or name:role:prefix:sha256hex")
     name, role, *prefix, digest = parts
     if not _NAME.fullmatch(name):
-        raise ValueError(f"entry {place}: a name is 1 to 64 letters, digits, dots, _ or -")
+        raise ValueError(f"{place}: a name is 1 to 64 letters, digits, dots, _ or -")
     if role not in map(str, Role):
-        raise ValueError(f"entry {place}: the role is one of {', '.join(map(str, Role))}")
+        raise ValueError(f"{place}: the role is one of {', '.join(map(str, Role))}")
     if not all(map(_PREFIX.fullmatch, prefix)):
         raise ValueError(
-            f"entry {place}: a prefix begins a session's name and ends with a dot, _ or -;"
+            f"{place}: a prefix begins a session's name and ends with a dot, _ or -;"
             " it has 2 to 64 characters"
         )
     if not _DIGEST.fullmatch(digest):
-        raise ValueError(f"entry {place}: give the key's SHA-256, 64 hexadecimal digits")
+        raise ValueError(f"{place}: give the key's SHA-256, 64 hexadecimal digits")
     return ApiKey(name, Role[role.upper()], bytes.fromhex(digest), *prefix)
 
 
@@ -154,7 +172,7 @@ def authenticate(headers: Iterable[tuple[bytes, bytes]], keys: Mapping[bytes, Ap
         return ANYBODY
     found = keys.get(hashlib.sha256(_given(headers)).digest())
     if found is None:
-        raise Problem("unauthenticated", "This key is not known here.", headers=_CHALLENGE)
+        raise Problem("unauthenticated", "This key is not known here.", headers=CHALLENGE)
     return found
 
 
@@ -169,13 +187,13 @@ def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         else:
             continue
         if given and key != given:
-            raise Problem("unauthenticated", "Send one key, not several.", headers=_CHALLENGE)
+            raise Problem("unauthenticated", "Send one key, not several.", headers=CHALLENGE)
         given = key
     if not given:
         raise Problem(
             "unauthenticated",
             "Send a key as `Authorization: Bearer <key>` or as `X-API-Key: <key>`.",
-            headers=_CHALLENGE,
+            headers=CHALLENGE,
         )
     return given
 

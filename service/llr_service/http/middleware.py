@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from llr_service.app_state import SESSION, AppState
 from llr_service.http import audit
 from llr_service.http.access import Hosts, confine
-from llr_service.http.auth import KEY, ApiKey, authenticate, by_digest, require
+from llr_service.http.auth import KEY, ApiKey, authenticate, require
 from llr_service.http.bodies import ClientGone
 from llr_service.http.request import Request
 from llr_service.http.routing import Match, RouteIndex
@@ -33,7 +33,8 @@ class RequestMiddleware:
     def __init__(self, app: FastAPI, websockets: ASGIApp, state: AppState) -> None:
         self._app, self._websockets, self._state = app, websockets, state
         self._routes, self._hosts = RouteIndex(app.routes), Hosts(state.settings)
-        self._keys, self._metrics = by_digest(state.settings.api_keys), state.metrics
+        self._keys, self._limiter, self._metrics = state.keys, state.limiter, state.metrics
+        self._guarded = state.settings.has_keys or state.limiter is not None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -46,7 +47,7 @@ class RequestMiddleware:
         try:
             found = self._routes.find(scope["method"], scope["path"])
             self._hosts.check(scope["path"], scope["headers"])
-            if self._keys:
+            if self._guarded:
                 self._authorize(request, found)
             if found.route is None:
                 await self._serve(request)
@@ -71,7 +72,9 @@ class RequestMiddleware:
         if found.access.role is None:
             return
         scope = request.scope
-        scope[KEY] = request.caller = key = authenticate(scope["headers"], self._keys)
+        scope[KEY] = request.caller = key = authenticate(scope["headers"], self._keys.by_digest)
+        if self._limiter is not None:
+            self._limiter.take(key)
         require(key.role, found.access.role)
         if key.prefix:
             confine(key, found.access, scope["method"], found.name)
@@ -88,7 +91,7 @@ class RequestMiddleware:
 
     def _key_of(self, request: Request) -> ApiKey | None:
         """The key that a request came with, None if it was not accepted."""
-        return request.scope.get(KEY) if self._keys else request.caller
+        return request.scope.get(KEY) if self._guarded else request.caller
 
     def _record(self, request: Request, seconds: float) -> None:
         """Count a request that was answered, and write its line of the log."""

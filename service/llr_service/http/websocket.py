@@ -24,7 +24,7 @@ from llr_service.app_state import AppState
 from llr_service.http import audit
 from llr_service.http.access import Hosts, check_origin, confine
 from llr_service.http.auth import KEY as CALLER
-from llr_service.http.auth import Access, Role, authenticate, by_digest, require
+from llr_service.http.auth import Access, Role, authenticate, require
 from llr_service.http.responses import Header, error_response
 from llr_service.http.routing import session_in
 from llr_service.http.uvicorn_private import WebSocketsSansIOProtocol
@@ -129,7 +129,8 @@ class WebSocketHandshake:
     def __init__(self, context: AppState) -> None:
         self._settings, self._metrics = context.settings, context.metrics
         self._stream, self._hosts = WebSocketEndpoint(context), Hosts(context.settings)
-        self._keys = by_digest(context.settings.api_keys)
+        self._keys, self._limiter = context.keys, context.limiter
+        self._guarded = context.settings.has_keys or context.limiter is not None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one WebSocket."""
@@ -153,10 +154,13 @@ class WebSocketHandshake:
         found, path = STREAM.fullmatch(scope["path"]), scope["path"]
         self._hosts.check(path, scope["headers"])
         check_origin(dict(scope["headers"]), self._settings)
-        if self._keys:
+        if self._guarded:
             keys = [p.removeprefix(KEY) for p in scope.get("subprotocols", ()) if p.startswith(KEY)]
             offered = [(b"x-api-key", key.encode("latin-1", "replace")) for key in keys]
-            scope[CALLER] = key = authenticate([*scope["headers"], *offered], self._keys)
+            headers = [*scope["headers"], *offered]
+            scope[CALLER] = key = authenticate(headers, self._keys.by_digest)
+            if self._limiter is not None:
+                self._limiter.take(key)
             access = self._stream.access if found else Access(Role.ADMIN)
             require(key.role, access.role)
             confine(key, access, WS, session_in(path))

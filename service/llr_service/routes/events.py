@@ -15,8 +15,8 @@ from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
-from llr_service.app_state import AppState, AppStateDep, Named
-from llr_service.http.auth import Role, requires
+from llr_service.app_state import AppState, AppStateDep, Caller, Named
+from llr_service.http.auth import ApiKey, Role, requires
 from llr_service.http.protocol import EVENTS
 from llr_service.problems import Problem
 from llr_service.sessions.session import CachedEvent, Session, SessionPin, StateVersion
@@ -36,22 +36,25 @@ Seen = StateVersion | None
 @router.get("/{name}/events", operation_id="watchSession", response_class=StreamingResponse)
 @requires(Role.READ)
 async def events(
-    session: Named, here: AppStateDep, last_event_id: Annotated[str | None, Header()] = None
+    session: Named,
+    here: AppStateDep,
+    caller: Caller,
+    last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
     """The state now and whenever it moves; `id:` is t."""
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id == str(session.t) and _told_by_t(session)
-    return _Events(session, here, session.state_version if known else None)
+    return _Events(session, here, caller, session.state_version if known else None)
 
 
 class _Events(StreamingResponse):
     """A stream that counts from when it is let in until it has ended, however it ends."""
 
-    def __init__(self, session: Session, here: AppState, seen: Seen) -> None:
+    def __init__(self, session: Session, here: AppState, caller: ApiKey, seen: Seen) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         pin = SessionPin(session)
-        flow = _flow(pin, here, seen)
+        flow = _flow(pin, here, caller, seen)
         super().__init__(flow, media_type="text/event-stream", headers=headers)
         self._pin, self._here = pin, here
         here.streams += 1
@@ -69,10 +72,14 @@ class _Events(StreamingResponse):
             self._here.metrics.stream_closed()
 
 
-async def _flow(pin: SessionPin, here: AppState, seen: Seen) -> AsyncIterator[bytes]:
+async def _flow(
+    pin: SessionPin, here: AppState, caller: ApiKey, seen: Seen
+) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     session = pin.session
     while not here.draining and (there := await _there(pin, here)) is not False:
+        if not here.keys.accepts(caller):
+            return
         if there is None:
             yield STILL_HERE
             continue

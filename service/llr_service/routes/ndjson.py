@@ -171,6 +171,7 @@ class _Stream:
         ahead: "asyncio.Queue[InFlight | None]",
     ) -> LearnParams:
         """Learn from one block; returns what the next one has to ask for."""
+        self._state.keys.check(self._request.caller)
         registry, decode = self._state.sessions, partial(_decoded, block)
         samples = await run_with_retry(registry, pipeline.session, decode, lambda _: True)
         if samples.n == 0:

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from llr_service import serializers
 from llr_service.app_state import AppState
 from llr_service.codec import Samples
-from llr_service.http.auth import Access, Role
+from llr_service.http.auth import ANYBODY, KEY, Access, ApiKey, Role
 from llr_service.http.bodies import BodyBudget
 from llr_service.problems import Problem
 from llr_service.routes.learning import (
@@ -203,7 +203,7 @@ class WebSocketEndpoint:
         try:
             if here.streams > here.settings.max_streams:
                 raise Problem("too-many", "too many open streams")
-            await _Connection(here, name, scope["query_string"], receive, send).run()
+            await _Connection(here, name, scope, receive, send).run()
         except OSError:
             return None  # nobody is there any more
         except Problem as why:
@@ -241,9 +241,10 @@ class _Connection:
     """One stream: a reader that learns ahead, and a writer that answers."""
 
     def __init__(
-        self, context: AppState, name: str, query: bytes, receive: Receive, send: Send
+        self, context: AppState, name: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        self._asked = stream_params(query)
+        self._asked = stream_params(scope["query_string"])
+        self._caller: ApiKey = scope.get(KEY, ANYBODY)
         self._numbers = SequenceTracker(self._asked.producer, self._asked.seq)
         self._context, self._name = context, name
         self._receive, self._send = receive, send
@@ -283,6 +284,7 @@ class _Connection:
     async def _next(self) -> Message | None:
         """The next message, None when the other side has left. 503 when the service stops."""
         event = await self._context.cancel_on_shutdown(self._receive())
+        self._context.keys.check(self._caller)
         return Message.of(event) if event["type"] == "websocket.receive" else None
 
     async def _begun(self, pipeline: OrderedPipeline, message: Message) -> _InFlight:
@@ -293,6 +295,8 @@ class _Connection:
             outcome: InFlight | Problem
             size = len(message.body)
             try:
+                if self._context.limiter is not None:
+                    self._context.limiter.take(self._caller)
                 outcome, sent = await begin(message, pipeline, self._numbers, self._asked)
                 learnt = outcome.pending.learnt
                 self._context.record_accepted(outcome.session, sent, learnt.accepted)
