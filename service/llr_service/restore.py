@@ -59,18 +59,26 @@ def restore(copy: Path, store: Path, replace: bool) -> list[str]:
     aside = [part.with_name(f"{part.name}-replaced") for part in there]
     if taken := [path.name for path in aside if path.exists()]:
         raise StoreError(f"{', '.join(taken)} would be overwritten: move them away first")
-    new = _part(store, "-restoring")
-    try:
-        sessions = _checked(copy, new)
-        for part, path in zip(there, aside, strict=True):
-            part.rename(path)
-        new.rename(store)
-        _sync(store.parent)
-    finally:
-        for end in PARTS:
-            _part(new, end).unlink(missing_ok=True)
+    sessions = _checked(copy, new := _part(store, "-checking"))
+    _replace(store, new, list(zip(there, aside, strict=True)))
     moved = [f"{part} is now {path.name}" for part, path in zip(there, aside, strict=True)]
     return [*moved, f"{store} is now {copy.name}, checked: {sessions} sessions"]
+
+
+def _replace(store: Path, new: Path, aside: list[tuple[Path, Path]]) -> None:
+    """Set the files of a store aside and put another one in its place.
+
+    While `-restoring` is there no service opens the store, so a kill at any moment leaves nothing
+    that passes for it. The log goes before the file it belongs to: without its file it is refused.
+    """
+    restoring = _part(store, "-restoring")
+    new.rename(restoring)
+    _sync(store.parent)
+    for part, path in sorted(aside, reverse=True):
+        part.rename(path)
+    _sync(store.parent)
+    restoring.rename(store)
+    _sync(store.parent)
 
 
 def _refuse_if_in_use(store: Path) -> None:
@@ -86,16 +94,27 @@ def _refuse_if_in_use(store: Path) -> None:
 
 def _checked(copy: Path, new: Path) -> int:
     """Copy a file and read every session of it. Raises `StoreError` if something is damaged."""
-    shutil.copyfile(copy, new)
-    found = check_all(new)
-    if damaged := [each for each in found if each.damage]:
-        first = damaged[0]
-        whose = f"session {first.name}" if first.name else "the copy"
-        raise StoreError(f"{copy} is damaged, nothing was changed: {whose}: {first.damage}")
-    clear_generation(new)
-    with new.open("rb") as file:
-        os.fsync(file.fileno())
+    _remove(new)
+    try:
+        shutil.copyfile(copy, new)
+        found = check_all(new)
+        if damaged := [each for each in found if each.damage]:
+            first = damaged[0]
+            whose = f"session {first.name}" if first.name else "the copy"
+            raise StoreError(f"{copy} is damaged, nothing was changed: {whose}: {first.damage}")
+        clear_generation(new)
+        with new.open("rb") as file:
+            os.fsync(file.fileno())
+    except BaseException:
+        _remove(new)
+        raise
+    _remove(new, PARTS[1:])
     return len(found)
+
+
+def _remove(path: Path, ends: Sequence[str] = PARTS) -> None:
+    for end in ends:
+        _part(path, end).unlink(missing_ok=True)
 
 
 def _path(url: str) -> Path:

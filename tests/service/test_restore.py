@@ -97,6 +97,62 @@ def test_what_cannot_be_restored_is_refused(copy: Path, tmp_path: Path) -> None:
     assert main([str(copy), "--store", url]) == 0
 
 
+class Killed(BaseException):
+    """The process is gone: nothing that follows happens."""
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_restore_that_was_killed_leaves_nothing_that_passes_for_the_store(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    killed, renames = tmp_path / "killed.db", list[Path]()
+    asked = [str(copy), "--store", f"sqlite:///{killed}", "--replace"]
+    rename = Path.rename
+
+    def renamed(self: Path, target: Path) -> Path:
+        renames.append(self)
+        if len(renames) == at + 1:
+            raise Killed
+        return rename(self, target)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(Path, "rename", renamed)
+        with pytest.raises(Killed):
+            main(asked)
+    if at:
+        before = content(tmp_path)
+        with pytest.raises(StoreError, match=r"restore that was interrupted.*--replace.*-replaced"):
+            SQLite(killed)
+        assert content(tmp_path) == before
+    else:
+        shutil.copytree(tmp_path, tmp_path / "apart")
+        with closing(SQLite(tmp_path / "apart" / "killed.db")) as store:
+            assert known(store, "a").t == 2
+    assert main(asked) == 0
+    with closing(SQLite(killed)) as store:
+        assert known(store, "a").t == 1
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(("ing", "ing-wal"))]
+
+
+def test_a_restore_that_was_killed_can_be_undone(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = tmp_path / "killed.db"
+    monkeypatch.setattr("llr_service.restore._sync", lambda folder: _die_if_moved(killed))
+    with pytest.raises(Killed):
+        main([str(copy), "--store", f"sqlite:///{killed}", "--replace"])
+    for path in tmp_path.glob("*-replaced"):
+        path.rename(path.with_name(path.name.removesuffix("-replaced")))
+    (tmp_path / "killed.db-restoring").unlink()
+    with closing(SQLite(killed)) as store:
+        assert known(store, "a").t == 2
+
+
+def _die_if_moved(store: Path) -> None:
+    if not store.exists():
+        raise Killed
+
+
 HOLD = """
 import sys
 from llr_service.stores.sqlite import SQLite

@@ -624,8 +624,9 @@ def test_a_log_that_lost_acknowledged_writes_is_noticed(path: Path, whole: Dump,
         assert dump(store) != whole
 
 
-def test_a_file_that_was_taken_away_makes_room_for_a_new_one(path: Path, whole: Dump) -> None:
+def test_a_store_that_was_taken_away_makes_room_for_a_new_one(path: Path, whole: Dump) -> None:
     path.unlink()
+    path.with_name(f"{path.name}-acked").unlink()
     with closing(SQLite(path)) as store:
         assert dump(store) == {}
         assert created(store, "a") == [1]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from llr_service.stores.sqlite import read
-from llr_service.stores.sqlite.commit_witness import clear_generation
-from llr_service.stores.sqlite.connection import ERRORS, Connect, connect, meaning
+from llr_service.stores.sqlite.commit_witness import clear_generation, connect_to_own_files
+from llr_service.stores.sqlite.connection import ERRORS, Connect, meaning
 from llr_service.stores.sqlite.database import File
 from llr_service.stores.store import (
     Change,
@@ -38,7 +38,7 @@ class SQLite:
         connect: how to open a connection.
     """
 
-    def __init__(self, path: str | Path, connect: Connect = connect) -> None:
+    def __init__(self, path: str | Path, connect: Connect = connect_to_own_files) -> None:
         self.path = Path(path).resolve()
         self._connect = connect
         self._closed = False

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from llr_service.stores.integrity import SessionCheck
 from llr_service.stores.sqlite import read
-from llr_service.stores.sqlite.connection import ERRORS, Connection, connect
+from llr_service.stores.sqlite.commit_witness import connect_to_own_files
+from llr_service.stores.sqlite.connection import ERRORS, Connection
 from llr_service.stores.sqlite.database import File
 from llr_service.stores.store import Damaged, StoredSession
 
@@ -24,7 +25,7 @@ def check_all(path: str | Path) -> list[SessionCheck]:
 
     Raises `StoreError` if the file cannot be opened at all.
     """
-    with closing(File(Path(path).resolve(), connect)) as file:
+    with closing(File(Path(path).resolve(), connect_to_own_files)) as file:
         sessions = [SessionCheck(name, _damage(file.db, name)) for name in _names(file.db)]
         return sessions + [SessionCheck("", fault) for fault in _faults(file.db)]
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from llr_service.stores.sqlite.commit_witness import (
     CommitWitness,
+    announce_generation,
     count,
     counted,
-    refuse_foreign_log,
+    empty_log,
     start_generation,
 )
 from llr_service.stores.sqlite.connection import ERRORS, Connect, Connection, at_opening, code
@@ -47,13 +48,9 @@ class File:
     """
 
     def __init__(self, path: Path, connect: Connect) -> None:
-        new = not path.exists()
-        refuse_foreign_log(path)
         self.db: Connection = opened(path, connect)
         self.sure, self._untidy = True, True
         self._acked = CommitWitness(path)
-        if new:
-            self._acked.note(0)
         self._groups = 0
         try:
             self._start(path)
@@ -142,13 +139,16 @@ class File:
                 self.db.execute("ROLLBACK")
 
     def _start(self, path: Path) -> None:
-        """See that all is there, and make it as durable as it looks.
+        """See that all is there, make it as durable as it looks, and bring it to this version.
 
         After a crash the log may show a group that was written and not yet synced.
         """
         try:
             self._groups = counted(self.db, self._acked)
-            start_generation(self.db, self._acked)
+            empty_log(self.db)
+            generation = announce_generation(self.db, self._acked)
+            migrate(self.db)
+            start_generation(self.db, self._acked, generation)
         except ERRORS as error:
             raise at_opening(error, path) from error
         except StoreError:
@@ -177,7 +177,7 @@ SETTINGS = (
 
 
 def opened(path: Path, connect: Connect) -> Connection:
-    """A connection that has the file for itself, at the version of this service."""
+    """A connection that has the file for itself, of a version that this service knows."""
     make_folder(path.parent)
     try:
         db = connect(path)
@@ -214,7 +214,7 @@ def _sync(folder: Path) -> None:
 
 
 def _prepare(db: Connection) -> None:
-    """Lock, then look, then change."""
+    """Lock, then look, then set what is not stored."""
     db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     version(db)
     [(mode,)] = db.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -222,4 +222,3 @@ def _prepare(db: Connection) -> None:
         raise StoreUnavailable(f"its journal mode is {mode}, not wal")
     for setting in SETTINGS:
         db.execute(setting).fetchall()
-    migrate(db)
