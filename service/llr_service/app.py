@@ -21,6 +21,7 @@ from llr_service.http.websocket import WebSocketHandshake
 from llr_service.metrics import Metrics
 from llr_service.routes import DIRECT, ROUTERS
 from llr_service.sessions.committer import Committer
+from llr_service.sessions.housekeeping import Housekeeping
 from llr_service.sessions.registry import SessionRegistry
 from llr_service.sessions.storage import Storage, VersionReader
 from llr_service.settings import Settings
@@ -99,13 +100,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             storage, context.metrics, context.settings, context.clock
         )
         going = asyncio.create_task(registry.run_periodic())
+        keeping = asyncio.create_task(Housekeeping(storage, context.metrics).run())
         resuming = asyncio.create_task(registry.replay_worker.resume())
         try:
             yield
         finally:
-            going.cancel()
-            resuming.cancel()
-            await asyncio.wait([going, resuming])
+            background = [going, keeping, resuming]
+            for task in background:
+                task.cancel()
+            await asyncio.wait(background)
             await registry.replay_worker.close()
 
 

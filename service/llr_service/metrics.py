@@ -4,6 +4,7 @@ A `Metrics` belongs to one app and has its own registry. What runs for every req
 `llr_service.metrics`, so that an observation costs less than a microsecond.
 """
 
+import platform
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -20,6 +21,8 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
+
+import llr
 
 Key = tuple[str, str, int]
 """Route, method, and the first digit of a status."""
@@ -130,6 +133,12 @@ class Metrics:
         self._learning(registry)
         self._committing(registry)
         self._holding(registry)
+        Gauge(
+            "llr_build_info",
+            "The version that runs, as labels; always 1.",
+            ("version", "python"),
+            registry=registry,
+        ).labels(llr.__version__, platform.python_version()).set(1)
 
     def _learning(self, registry: CollectorRegistry) -> None:
         self._duplicates = Counter(
@@ -137,6 +146,9 @@ class Metrics:
         )
         self._divergences = Counter(
             "llr_divergences", "Steps refused for leaving the finite numbers.", registry=registry
+        )
+        self._drifts = Counter(
+            "llr_drifts", "Drift alarms: the loss of a session rose.", registry=registry
         )
         self._messages = Counter(
             "llr_messages",
@@ -183,6 +195,14 @@ class Metrics:
         Gauge(
             "llr_sessions_loaded_bytes", "Bytes the sessions in memory take.", registry=registry
         ).set_function(lambda: self._bytes)
+        self._stored_sessions = Gauge(
+            "llr_sessions", "Sessions in the store, counted once a minute.", registry=registry
+        )
+        self._stored_bytes = Gauge(
+            "llr_store_bytes",
+            "Bytes of the store, its log included, measured once a minute; 0 for memory:.",
+            registry=registry,
+        )
         self._evictions = Counter(
             "llr_evictions", "Idle sessions that had to leave memory.", registry=registry
         )
@@ -206,6 +226,10 @@ class Metrics:
     def duplicate(self, n: int) -> None:
         """n samples came again."""
         self._duplicates.inc(n)
+
+    def drifted(self, n: int) -> None:
+        """n drift alarms were raised."""
+        self._drifts.inc(n)
 
     def diverged(self) -> None:
         """A step was refused."""
@@ -240,6 +264,11 @@ class Metrics:
     def loaded(self, sessions: int, size: int) -> None:
         """So many sessions of so many bytes in all are in memory now."""
         self._sessions, self._bytes = sessions, size
+
+    def stored(self, sessions: int, size: int) -> None:
+        """So many sessions are in the store, and it has so many bytes."""
+        self._stored_sessions.set(sessions)
+        self._stored_bytes.set(size)
 
     def evicted(self, n: int = 1) -> None:
         """n idle sessions left memory."""

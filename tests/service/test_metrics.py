@@ -46,6 +46,8 @@ def test_everything_else_is_counted_where_it_belongs() -> None:
     metrics.diverged()
     metrics.committed(3, 0.004)
     metrics.store_failed()
+    metrics.drifted(2)
+    metrics.stored(7, 8192)
     metrics.loaded(5, 4096)
     metrics.loaded(4, 1024)
     metrics.evicted()
@@ -65,6 +67,9 @@ def test_everything_else_is_counted_where_it_belongs() -> None:
         "llr_sessions_loaded_bytes": 1024,
         "llr_evictions_total": 3,
         "llr_streams_open": 1,
+        "llr_drifts_total": 2,
+        "llr_sessions": 7,
+        "llr_store_bytes": 8192,
     }
     seen = values(metrics)
     assert {name: seen[name] for name in expected} == expected

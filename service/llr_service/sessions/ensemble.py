@@ -190,6 +190,11 @@ class Ensemble:
         alarms = drift.at if drift is not None and drift.alarms else ()
         self.times = self.times.at(self.t, now, alarms)
 
+    @property
+    def alarms(self) -> int:
+        """How many drift alarms there were."""
+        return self.drift.alarms if self.drift is not None else 0
+
     def view(self) -> "Ensemble":
         """Another ensemble at the same state, at no cost; only one of the two may learn."""
         return Ensemble(

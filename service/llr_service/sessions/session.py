@@ -382,6 +382,8 @@ class Session:
         self.metrics.learnt(n, time.perf_counter() - started)
         now = self.now()
         ahead.date(now)
+        if ahead.drift is not None and (alarms := ahead.alarms):
+            self._count_drifts(alarms)
         self._ensemble, self.diverged = ahead, False
         if producer is not None:
             self.producers[producer[0]] = producer[1]
@@ -398,6 +400,11 @@ class Session:
         return PendingCommit(
             LearnResult(ahead, n, False, outcome.predictions, names, theta), commit
         )
+
+    def _count_drifts(self, alarms: int) -> None:
+        """Count the drift alarms of the last batch."""
+        if new := alarms - (self._ensemble.alarms if self._ensemble else 0):
+            self.metrics.drifted(new)
 
     def _publish_after(self, commit: CommitFuture[Any], ensemble: Ensemble | None) -> None:
         """Publish the state as it is now once its commit is durable."""

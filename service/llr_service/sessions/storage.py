@@ -15,6 +15,7 @@ from llr_service.stores.store import (
     Damaged,
     MultiWriter,
     SessionSummary,
+    Sized,
     Store,
     StoreError,
     StoreFull,
@@ -151,6 +152,10 @@ class Storage:
         """Count the sessions; this is slow with many."""
         return await self.committer.call(lambda store: store.count()).wait()
 
+    async def size(self) -> int:
+        """Measure the store's bytes; 0 if it takes no room on a disk."""
+        return await self.committer.call(_size).wait()
+
     async def ready(self) -> None:
         """Return when the store answers. Raises a `StoreError`."""
         if self.versions is not None:  # a look-up does not wait for writers
@@ -161,6 +166,10 @@ class Storage:
     async def backup(self) -> BinaryIO | None:
         """Copy the store as it is now; None if the engine has its own tools for that."""
         return await self.committer.call(_backup).wait()
+
+
+def _size(store: Store) -> int:
+    return store.size() if isinstance(store, Sized) else 0
 
 
 def _backup(store: Store) -> BinaryIO | None:

@@ -293,6 +293,15 @@ class BackupCapable(Store, Protocol):
 
 
 @runtime_checkable
+class Sized(Store, Protocol):
+    """A store that takes room on a disk."""
+
+    def size(self) -> int:
+        """Measure the bytes of all that is stored, indexes and logs included."""
+        ...
+
+
+@runtime_checkable
 class MultiWriter(Store, Protocol):
     """A store that other processes change too, and that reports the versions of sessions."""
 

@@ -26,6 +26,7 @@ from llr_service.stores.store import (
     DeleteSession,
     Maintainable,
     PendingExample,
+    Sized,
     StoreError,
     StoreTooNew,
     StoreUnavailable,
@@ -63,6 +64,14 @@ def test_a_service_of_postgres_goes_on_after_a_restart(url: str) -> None:
             assert client.post(path, json=body).json()["duplicate"]
             assert client.get("/v1/sessions?total=true").json()["total"] == 1
             assert "flushed" in client.get("/version").json()["ack"]
+
+
+def test_the_size_is_that_of_the_tables_of_this_store(url: str) -> None:
+    with closing(open_store(url)) as store:
+        assert isinstance(store, Sized)
+        before = store.size()
+        store.write([CreateSession("big", b"{}", 1, os.urandom(500_000))])
+        assert before + 500_000 <= store.size() < before + 2_000_000
 
 
 def test_a_server_that_dies_is_503_and_its_return_is_noticed(mortal: Cluster) -> None:

@@ -86,6 +86,10 @@ class Postgres:
         """How many sessions there are."""
         return self.ask(read.count)
 
+    def size(self) -> int:
+        """The bytes of the tables and of their indexes."""
+        return self.ask(read.size)
+
     def close(self) -> None:
         """Hang up."""
         if not self._closed:

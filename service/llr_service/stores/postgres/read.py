@@ -172,6 +172,15 @@ def count(connection: Connection) -> int:
     return int(connection.value("SELECT count(*) FROM sessions"))
 
 
+SIZE = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"""
+
+
+def size(connection: Connection) -> int:
+    """The bytes of the tables and of their indexes."""
+    return int(connection.value(SIZE))
+
+
 def _text(text: bytes, whose: str) -> str:
     try:
         return text.decode()

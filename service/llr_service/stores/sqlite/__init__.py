@@ -86,6 +86,11 @@ class SQLite:
             [(sessions,)] = file.db.execute("SELECT count(*) FROM sessions").fetchall()
             return int(sessions)
 
+    def size(self) -> int:
+        """The bytes of the file and of its log."""
+        files = self.path, self.path.with_name(f"{self.path.name}-wal")
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def run_maintenance(self) -> bool:
         """Delete a part of the long logs of deleted sessions; whether there may be more."""
         with self._ready(self.path) as file:
