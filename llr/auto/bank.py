@@ -31,7 +31,6 @@ from llr.auto.bank_layout import (
     BEHIND,
     COUNTED,
     CUSUM,
-    EARLY,
     ERROR_WEIGHT,
     ERRORS,
     EXPERTS,
@@ -71,7 +70,7 @@ from llr.auto.bank_layout import (
     keep_sample,
     lateness,
 )
-from llr.auto.bank_start import admit, measure_error, refit, settle_ridge
+from llr.auto.bank_start import admit, measure_error, refit, settle_ridge, to_refit
 from llr.auto.experts import bounded, judge, mixed, moderated, odds, share_out, variance
 from llr.filters import BINARY, SQUARED, filter_at
 from llr.kernels.jit import inline_jit, jit
@@ -119,7 +118,7 @@ def learn(
         s = _put(s, k, s_k)
         q = _put(q, k, q_k)
     raw = moderated(bank, s, q)
-    within = bounded(bank, raw, low, high, trust)
+    within = bounded(bank, model, raw, low, high, trust)
     together = mixed(bank, within, constant, first_order)
     spread_out = variance(bank, model, together, within, q, constant, first_order)
     leader = judge(
@@ -133,7 +132,7 @@ def learn(
             excess = 2.0 * importance * (filters.loss(model, within[leader], y, p) - least)
             bank[COUNTED] += 1.0
             bank[USUAL] += (excess - bank[USUAL]) / bank[COUNTED]
-    if t < START and (beyond or t < EARLY or ((t + 1) & t) == 0):
+    if t < START and to_refit(bank, t, beyond):
         refit(bank, model, p, t + 1, d, mean, spread, room)
     else:
         _learn_each(bank, model, p, t, d, y, importance, s, q, f, b)
@@ -174,19 +173,25 @@ def score(
         s = _put(s, k, s_k + offset)
         q = _put(q, k, q_k)
     raw = moderated(bank, s, q)
-    within = bounded(bank, raw, low, high, trust)
+    within = bounded(bank, model, raw, low, high, trust)
     together = mixed(bank, within, constant, first_order)
     return together, variance(bank, model, together, within, q, constant, first_order)
 
 
 @inline_jit
 def score_without_features(
-    bank: Vector, first_order: float, constant: float, low: float, high: float, trust: float
+    bank: Vector,
+    model: int,
+    first_order: float,
+    constant: float,
+    low: float,
+    high: float,
+    trust: float,
 ) -> float:
     """`score` where there are no features."""
     a, b, c = first_filter(0), first_filter(0) + 2, first_filter(0) + 4
     raw = moderated(bank, (bank[a], bank[b], bank[c]), (bank[a + 1], bank[b + 1], bank[c + 1]))
-    within = bounded(bank, raw, low, high, trust)
+    within = bounded(bank, model, raw, low, high, trust)
     return mixed(bank, within, constant, first_order)
 
 

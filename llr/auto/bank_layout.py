@@ -12,6 +12,8 @@ LARGEST = 64
 START = 128
 EARLY = 8
 """Samples that are kept, and those after each of which the filters are fitted again."""
+SELDOM = 1.125
+"""By how much the samples have to have grown until a feature that is far calls for another fit."""
 
 FAR, UNKNOWN = 10.0, 32
 """A squared distance in variances that is far, and samples in which a scale is hardly known."""
@@ -52,6 +54,8 @@ SLOW_NOISE, QUICK_NOISE, USUAL, COUNTED, CUSUM, AGE, WON, LOST, PENDING, MERIT, 
 RIDGE, PRIOR, ERRORS, ERROR_WEIGHT = 21, 24, 27, 30
 PROBABILITIES, ORIGIN, FEATURES, STARTING = range(33, 37)
 HEAD = 37
+FITTED, DUE = CUSUM, PENDING
+"""During the start: samples at the last fit, and whether a feature was far since then."""
 
 
 def numbers(dim: int) -> int:

@@ -6,11 +6,14 @@ from llr import filters
 from llr.auto.bank_layout import (
     AGE,
     AT_FIRST,
+    DUE,
+    EARLY,
     ERROR_WEIGHT,
     ERRORS,
     EXPERTS,
     FEATURES,
     FILTERS,
+    FITTED,
     HEAD,
     LOG_WEIGHTS,
     LONG,
@@ -26,6 +29,7 @@ from llr.auto.bank_layout import (
     RIDGE,
     RIDGES,
     RIDGES_OF_CURVED,
+    SELDOM,
     SLOW_NOISE,
     START,
     STARTING,
@@ -38,10 +42,13 @@ from llr.auto.bank_layout import (
     labels,
 )
 from llr.auto.experts import share_out
-from llr.filters import BINARY, CURVED, SQUARED, filter_at
+from llr.filters import BINARY, COUNTS, CURVED, SQUARED, filter_at
 from llr.kernels.jit import inline_jit, jit, simd_loop
 from llr.kernels.vectors import dot
 from llr.types import Vector
+
+FARTHEST = 3.0
+"""By how many e-folds a mean is above its count, at most, where a kept sample is fitted again."""
 
 
 @inline_jit
@@ -75,6 +82,21 @@ def prior(model: int, d: int, ridge: float) -> float:
     if BINARY[model]:
         return PRIOR_OF_BINARY
     return PRIOR_OF_COUNTS if CURVED[model] else 3.0 * (1.0 + d / ridge)
+
+
+@inline_jit
+def to_refit(bank: Vector, t: int, beyond: bool) -> bool:
+    """Whether the filters are fitted again after sample t, which may be `beyond` its scales.
+
+    A fit costs O(t), so one that heavy tails call for waits until there are enough new samples.
+    """
+    if beyond:
+        bank[DUE] = 1.0
+    again = t < EARLY or ((t + 1) & t) == 0
+    if again or (bank[DUE] != 0.0 and t + 1 >= SELDOM * bank[FITTED]):
+        bank[DUE], bank[FITTED] = 0.0, t + 1
+        return True
+    return False
 
 
 @jit
@@ -126,7 +148,12 @@ def refit(
 def _parabola(
     model: int, s: float, y: float, p: float, importance: float, noise: float
 ) -> tuple[float, float]:
-    """Where the parabola at s has its lowest point, and its curvature."""
+    """Where the parabola at s has its lowest point, and its curvature.
+
+    That of a count's mean far above the count would be e^s, and outweigh all other samples.
+    """
+    if COUNTS[model]:
+        s = min(s, math.log(max(y, 1.0)) + FARTHEST)
     g = filters.residual(model, s, y, p)
     if CURVED[model]:
         w = max(filters.curvature(model, s, y, p), 1e-3)
@@ -165,7 +192,7 @@ def admit(bank: Vector, d: int, x: Vector, c: Vector, v: Vector, spread: Vector)
 def settle_ridge(bank: Vector, model: int, d: int, leader: int) -> int:
     """The filter with the best ridge becomes all three; returns which leads."""
     ridge, free = bank[RIDGE + leader], bank[PRIOR + leader] > 0.0
-    bank[STARTING] = 0.0
+    bank[STARTING] = bank[FITTED] = bank[DUE] = 0.0
     for k in range(FILTERS):
         if k != leader:
             copy_filter(bank, d, leader, k)

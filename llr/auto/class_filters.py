@@ -117,7 +117,8 @@ def measure(
     if sample.t >= START:
         _admit(bank, sample.x, spread, context.s.size)
     _direction(bank, sample.x, work[:n])
-    _score(bank, scalars, context.rows[S_FILTERS], work[:n], work[n : 2 * n])
+    own = context.rows[S_FILTERS]
+    _score(bank, scalars, context.model, own, work[:n], work[n : 2 * n])
 
 
 @jit
@@ -158,20 +159,20 @@ def learn(
 
 
 @inline_jit
-def score(bank: Vector, scalars: Vector, x: Vector, s: Vector, room: Vector) -> None:
+def score(bank: Vector, scalars: Vector, model: int, x: Vector, s: Vector, room: Vector) -> None:
     """The scores s of the first order become those of the mixture, for x."""
     n = x.size + 1
     z, f, own = room[:n], room[n : 2 * n], room[2 * n : 2 * n + s.size]
     _direction(bank, x, z)
-    _mix(bank, _score(bank, scalars, own, z, f), s)
+    _mix(bank, _score(bank, scalars, model, own, z, f), s)
 
 
 @inline_jit
-def _score(bank: Vector, scalars: Vector, own: Vector, z: Vector, f: Vector) -> Vector:
+def _score(bank: Vector, scalars: Vector, model: int, own: Vector, z: Vector, f: Vector) -> Vector:
     """Fill the scores of the filters, within bounds."""
     d, scores = z.size - 1, own.size
     for k in range(scores):
-        own[k] = clipping.within(scalars, dot(_filter(bank, k, scores, d, f).theta, z))
+        own[k] = clipping.within(scalars, model, dot(_filter(bank, k, scores, d, f).theta, z))
     return own
 
 

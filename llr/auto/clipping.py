@@ -4,19 +4,19 @@ A score s is predicted as clipped s + (1 − τ)(s − clipped s): the model say
 reach, given the labels so far, and the trust τ = 1/(1 + e^−a) falls whenever the clipped prediction
 loses more than the raw one. So a feature that is suddenly a hundred times larger does not cost a
 hundred squared, and a heavy-tailed one gets its due after it was right once. However little the
-bounds are trusted, a score leaks at most ten times their width beyond them: one heavy-tailed
-feature cannot make the exponential of a count explode.
+bounds are trusted, a score leaks only so far beyond them, which the model says on the scale of its
+labels: numbers ten times the width of the bounds, the logarithm of a count log 2. So one
+heavy-tailed feature cannot make the exponential of a count explode.
 """
 
 import math
 
+from llr import models
 from llr.auto.layout import CEILING, FLOOR, MERIT, TRUST
 from llr.kernels.jit import inline_jit
 from llr.types import Vector
 
 MOST = 4.0
-WIDTHS = 10.0
-"""How far a score may leak beyond its bounds however little they are trusted, in widths of them."""
 WIDEST = 1.7e308
 
 
@@ -36,10 +36,15 @@ def begin(scalars: Vector) -> None:
 
 
 @inline_jit
-def within(scalars: Vector, s: float) -> float:
+def within(scalars: Vector, model: int, s: float) -> float:
     """The score s kept within bounds as far as they are trusted."""
-    if scalars[FLOOR] <= s <= scalars[CEILING]:
+    return bounded(model, s, scalars[FLOOR], scalars[CEILING], scalars[TRUST])
+
+
+@inline_jit
+def bounded(model: int, s: float, low: float, high: float, trust: float) -> float:
+    """The score s kept between low and high as far as these are trusted."""
+    if low <= s <= high:
         return s
-    inside = min(max(s, scalars[FLOOR]), scalars[CEILING])
-    most = WIDTHS * (scalars[CEILING] - scalars[FLOOR])
-    return float(inside + (1.0 - scalars[TRUST]) * min(max(s - inside, -most), most))
+    inside, most = min(max(s, low), high), models.most_beyond(model, low, high)
+    return float(inside + (1.0 - trust) * min(max(s - inside, -most), most))

@@ -50,7 +50,12 @@ def moderated(
 
 @inline_jit
 def bounded(
-    bank: Vector, raw: tuple[float, float, float], low: float, high: float, trust: float
+    bank: Vector,
+    model: int,
+    raw: tuple[float, float, float],
+    low: float,
+    high: float,
+    trust: float,
 ) -> tuple[float, float, float]:
     """The filters' scores within their bounds as far as these are trusted.
 
@@ -59,19 +64,10 @@ def bounded(
     """
     trust = min(trust, bank[TRUST])
     return (
-        _within(trust, raw[0], low, high),
-        _within(trust, raw[1], low, high),
-        _within(trust, raw[2], low, high),
+        clipping.bounded(model, raw[0], low, high, trust),
+        clipping.bounded(model, raw[1], low, high, trust),
+        clipping.bounded(model, raw[2], low, high, trust),
     )
-
-
-@inline_jit
-def _within(trust: float, s: float, low: float, high: float) -> float:
-    """The score s within its bounds as far as these are trusted."""
-    if low <= s <= high:
-        return s
-    inside, most = min(max(s, low), high), clipping.WIDTHS * (high - low)
-    return float(inside + (1.0 - trust) * min(max(s - inside, -most), most))
 
 
 @inline_jit

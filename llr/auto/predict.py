@@ -53,9 +53,9 @@ def score(
         mean = dot(V[AVERAGED, k], x)
         s[k] = mixture(
             scalars,
-            clipping.within(scalars, mean + scalars[at + OF_AVERAGED]),
-            clipping.within(scalars, adaptive + scalars[at + OF_ADAPTIVE]),
-            clipping.within(scalars, aggressive + scalars[at + OF_AGGRESSIVE]),
+            clipping.within(scalars, model, mean + scalars[at + OF_AVERAGED]),
+            clipping.within(scalars, model, adaptive + scalars[at + OF_ADAPTIVE]),
+            clipping.within(scalars, model, aggressive + scalars[at + OF_AGGRESSIVE]),
             scalars[at + INTERCEPT_ONLY],
         )
     if learnt and has_bank(scalars, s.size) and s.size == 1:
@@ -82,7 +82,7 @@ def score(
         return variance
     if learnt and has_bank(scalars, s.size):
         bank_of_classes = scalars[FIRST + EACH * s.size :]
-        class_filters.score(bank_of_classes, scalars, x, s, room[2 * x.size :])
+        class_filters.score(bank_of_classes, scalars, model, x, s, room[2 * x.size :])
     return math.nan
 
 

@@ -78,9 +78,9 @@ def _score(V: Vector, scalars: Vector, sample: Sample, context: StepContext) -> 
         if sample.t == 0:
             scalars[at + INTERCEPT_ONLY] = S[S_AVERAGED, k]
         S[S_INTERCEPT_ONLY, k] = scalars[at + INTERCEPT_ONLY]
-        S[IN_ADAPTIVE, k] = clipping.within(scalars, S[S_ADAPTIVE, k])
-        S[IN_AGGRESSIVE, k] = clipping.within(scalars, S[S_AGGRESSIVE, k])
-        S[IN_AVERAGED, k] = clipping.within(scalars, S[S_AVERAGED, k])
+        S[IN_ADAPTIVE, k] = clipping.within(scalars, context.model, S[S_ADAPTIVE, k])
+        S[IN_AGGRESSIVE, k] = clipping.within(scalars, context.model, S[S_AGGRESSIVE, k])
+        S[IN_AVERAGED, k] = clipping.within(scalars, context.model, S[S_AVERAGED, k])
         context.s[k] = mixture(
             scalars,
             S[IN_AVERAGED, k],

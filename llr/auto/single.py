@@ -58,7 +58,7 @@ def learn(
     mean += scalars[FIRST + OF_AVERAGED]
     if sample.t == 0:
         scalars[FIRST + INTERCEPT_ONLY] = mean
-    s = _scores(scalars, mean, adaptive, aggressive)
+    s = _scores(scalars, model, mean, adaptive, aggressive)
     context.s[0] = s.all
     says = opinion(model, s, y, p, sample.importance, scalars[NOISE])
     _judge(scalars, sample.t, measured, s, says)
@@ -103,11 +103,11 @@ def _aim_and_score(
 
 
 @inline_jit
-def _scores(scalars: Vector, mean: float, adaptive: float, aggressive: float) -> Scores:
+def _scores(scalars: Vector, model: int, mean: float, adaptive: float, aggressive: float) -> Scores:
     constant = scalars[FIRST + INTERCEPT_ONLY]
-    in_mean = clipping.within(scalars, mean)
-    in_adaptive = clipping.within(scalars, adaptive)
-    in_aggressive = clipping.within(scalars, aggressive)
+    in_mean = clipping.within(scalars, model, mean)
+    in_adaptive = clipping.within(scalars, model, adaptive)
+    in_aggressive = clipping.within(scalars, model, aggressive)
     together = mixture(scalars, in_mean, in_adaptive, in_aggressive, constant)
     raw = mixture(scalars, mean, adaptive, aggressive, constant)
     return Scores(in_mean, in_adaptive, in_aggressive, constant, together, raw, adaptive)

@@ -228,6 +228,7 @@ def settle(
         if second_order:
             V[THETA, 0, 0] = bank.score_without_features(
                 scalars[FIRST + EACH :],
+                model,
                 V[THETA, 0, 0],
                 scalars[FIRST + INTERCEPT_ONLY],
                 scalars[FLOOR],

@@ -25,9 +25,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import llr
 from llr import filters
-from llr.auto import bank_layout, class_filters, clipping, layout
+from llr.auto import bank_layout, class_filters, layout
 from llr.errors import SampleError
 from llr.kernels.layout import THETA
+from llr.models import Model
 from llr.types import Vector
 
 OPSET, IR_VERSION = 17, 8
@@ -122,10 +123,10 @@ class _Graph:
             "Div", top, self.plus(self.op("Exp", self.op("Neg", self.op("Abs", s))), 1.0)
         )
 
-    def within(self, s: str, low: float, high: float, trust: float) -> str:
-        """`llr.auto.clipping.within`."""
+    def within(self, s: str, low: float, high: float, trust: float, most: float) -> str:
+        """`llr.auto.clipping.bounded`."""
         inside = self.op("Min", self.op("Max", s, self.constant(low)), self.constant(high))
-        beyond = self.clip(self.op("Sub", s, inside), clipping.WIDTHS * np.float64(high - low))
+        beyond = self.clip(self.op("Sub", s, inside), np.float64(most))
         return self.plus(inside, self.times(beyond, 1.0 - trust))
 
 
@@ -135,7 +136,7 @@ def _mean(graph: _Graph, learner: Any) -> str:
     x = graph.op("Cast", "X", to=TensorProto.DOUBLE)
     if config.algorithm == "auto":
         named = isinstance(learner, llr.NamedLearner)
-        s = _auto(graph, x, V, learner._state.scalars, named)
+        s = _auto(graph, config.of_model, x, V, learner._state.scalars, named)
     else:
         s = graph.linear(x, *_linear(learner, V))
     if config.of_model.classes:
@@ -155,7 +156,7 @@ def _linear(learner: Any, V: Vector) -> tuple[Vector, Any]:
     return theta, np.zeros(V.shape[1]) if intercept is None else intercept
 
 
-def _auto(graph: _Graph, x: str, V: Vector, scalars: Vector, named: bool) -> str:
+def _auto(graph: _Graph, model: Model, x: str, V: Vector, scalars: Vector, named: bool) -> str:
     """The scores of `llr.auto.predict.score`."""
     scores = V.shape[1]
     shares = scalars[layout.SHARES : layout.SHARES + layout.VOTERS]
@@ -163,6 +164,7 @@ def _auto(graph: _Graph, x: str, V: Vector, scalars: Vector, named: bool) -> str
         return graph.linear(x, V[layout.AVERAGED if named else THETA], np.zeros(scores))
     each = layout.FIRST + layout.EACH * np.arange(scores)
     bounds = [float(scalars[at]) for at in (layout.FLOOR, layout.CEILING, layout.TRUST)]
+    bounds.append(float(model.most_beyond(np.float64(bounds[0]), np.float64(bounds[1]))))
     constant = scalars[each + layout.INTERCEPT_ONLY]
     s = graph.constant((shares[layout.INTERCEPT_ONLY_VOTE] * constant)[None])
     for row, own, vote in EXPERTS:
@@ -180,7 +182,7 @@ def _bank(
     graph: _Graph, x: str, bank: Vector, first: str, d: int, bounds: list[float], constant: float
 ) -> str:
     """The scores of `llr.auto.bank.score`."""
-    low, high, trust = bounds
+    low, high, trust, most = bounds
     hardly = bank[bank_layout.STARTING] == bank_layout.HARDLY
     z = _direction(graph, x, bank[bank_layout.HEAD :], d, hardly)
     odds = bank[bank_layout.PROBABILITIES] != 0.0
@@ -198,7 +200,7 @@ def _bank(
             q = graph.op("MatMul", graph.op("Mul", f, f), graph.constant(D[:, None]))
             spread = graph.plus(graph.times(q, bank_layout.MODERATION), 1.0)
             s = graph.op("Div", s, graph.op("Sqrt", spread))
-        experts[k] = graph.within(s, low, high, min(trust, float(bank[bank_layout.TRUST])))
+        experts[k] = graph.within(s, low, high, min(trust, float(bank[bank_layout.TRUST])), most)
         at += filters.size(n)
     if not odds:
         return _weighted(graph, experts, weights)

@@ -51,6 +51,12 @@ def _around(n: float, low: float, high: float) -> tuple[float, float]:
 
 
 @inline_jit
+def _ten_widths(low: float, high: float) -> float:
+    """Ten times as far as the bounds are apart."""
+    return 10.0 * (high - low)
+
+
+@inline_jit
 def _nothing(y: float, p: float) -> float:
     return 0.0
 
@@ -78,6 +84,8 @@ class Model:
             overshoot its lowest point; a vector model writes one a class into `out`.
         score_range: (n, low, high) → the least and the greatest score worth predicting after n
             labels between low and high, 0 among them.
+        most_beyond: (low, high) → how far a score may lie beyond its bounds low and high, however
+            little these are trusted; ten times their width if left out.
         min_loss: (y, p) → the loss of the best score for y; 0 if left out.
         is_log_likelihood: whether the loss is the logarithm of a probability, so its unit is known;
             otherwise the noise of the labels is the unit.
@@ -102,6 +110,7 @@ class Model:
     has_curvature: bool = True
     weight: Callable[..., Any] = _one
     score_range: Callable[..., tuple[float, float]] = _around
+    most_beyond: Callable[..., float] = _ten_widths
     min_loss: Callable[..., float] = _nothing
     is_log_likelihood: bool = False
     implicit: Callable[..., Any] | None = None

@@ -5,6 +5,8 @@ import math
 from llr.kernels.jit import inline_jit
 from llr.models.model import Model
 
+LOG_2 = math.log(2.0)
+
 
 @inline_jit
 def mean(s: float, p: float) -> float:
@@ -46,6 +48,12 @@ def score_range(n: float, low: float, high: float) -> tuple[float, float]:
 
 
 @inline_jit
+def most_beyond(low: float, high: float) -> float:
+    """Twice the largest mean that is expected, or half of the least: the score is a logarithm."""
+    return LOG_2
+
+
+@inline_jit
 def min_loss(y: float, p: float) -> float:
     """y − y log y, at s = log y."""
     return y - y * math.log(y) if y > 0.0 else 0.0
@@ -68,5 +76,6 @@ MODEL = Model(
     admits=admits,
     weight=weight,
     score_range=score_range,
+    most_beyond=most_beyond,
     min_loss=min_loss,
 )

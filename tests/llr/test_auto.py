@@ -1,5 +1,6 @@
 """`auto`, held to a plain restatement of itself, to its symmetries, and to hard streams."""
 
+import itertools
 import math
 from typing import Any
 
@@ -10,7 +11,8 @@ from support.bank_reference import Bank
 from support.class_filters_reference import ClassFilters
 
 import llr
-from llr.auto.layout import TRUST
+from llr.auto.bank_layout import FITTED
+from llr.auto.layout import EACH, FIRST, TRUST
 from llr.models import MODELS
 
 Array = np.ndarray[Any, Any]
@@ -271,6 +273,51 @@ def test_heavy_tailed_features_cost_the_filters_no_more_than_the_first_order(see
         learner.learn(X, y)
         losses.append(learner.loss.total)
     assert losses[0] < 1.05 * losses[1]
+
+
+def counts(tail: str, dim: int, n: int = 1500) -> tuple[Array, Array]:
+    """Counts up to about 3,000 from features with heavy tails."""
+    rng = np.random.default_rng([1, dim])
+    X = rng.standard_t(2, size=(n, dim))
+    if tail == "lognormal":
+        X = np.sign(X) * np.exp(rng.normal(0.0, 1.5, size=(n, dim)))
+    s = X @ (0.7 * rng.normal(size=dim) / math.sqrt(dim))
+    return X, rng.poisson(np.exp(np.clip(s, -8.0, 8.0))).astype(float)
+
+
+@pytest.mark.parametrize("tail", ["t2", "lognormal"])
+@pytest.mark.parametrize(
+    ("dim", "second_order", "named"),
+    [(5, True, False), (20, True, False), (20, False, False), (70, True, False), (5, True, True)],
+)
+def test_heavy_tailed_features_cannot_make_a_count_explode(
+    tail: str, dim: int, second_order: bool, named: bool
+) -> None:
+    X, y = counts(tail, dim)
+    if named:
+        learner = llr.NamedLearner("poisson", "auto", second_order=second_order)
+        rows = [{f"f{i}": value for i, value in enumerate(row)} for row in X.tolist()]
+        found = learner.learn(rows, y, predictions=True).predictions
+        assert found is not None
+    else:
+        found = predicted(auto("poisson", second_order=second_order), X, y)
+    assert len(found) == len(y)
+    before = np.maximum.accumulate(np.append(0.0, y[:-1]))
+    assert np.all(found[1:] <= 1.001 * 2.0 * (2.0 * before + 1.0)[1:])
+    losses = [s - y * np.log(s) for s in (np.maximum(found, 1e-300), np.full(len(y), y.mean()))]
+    assert losses[0].sum() < losses[1].sum()
+
+
+def test_heavy_tails_call_for_a_fit_only_after_enough_new_samples() -> None:
+    rng = np.random.default_rng(2)
+    X, learner, fits = rng.standard_t(1, size=(128, 20)), auto("linear", dim=20), [0]
+    for x in X[:127]:
+        learner.learn(x, x[0])
+        fitted = int(learner._state.scalars[FIRST + EACH + FITTED])  # type: ignore[union-attr]
+        fits += [fitted] if fitted != fits[-1] else []
+    later = [(a, b) for a, b in itertools.pairwise(fits) if b > 8 and b & (b - 1)]
+    assert len(later) > 10
+    assert all(b >= 1.125 * a for a, b in later)
 
 
 def test_heavy_tails_are_learnt_all_the_same() -> None:

@@ -22,6 +22,7 @@ class Says:
     weight: Callable[[float, float], float]
     reach: Callable[[float, float, float], tuple[float, float]]
     measured: bool
+    beyond: Callable[[float, float], float] = lambda low, high: 10 * (high - low)
 
 
 def _sigmoid(s: float) -> float:
@@ -95,7 +96,7 @@ class Auto:
         scores = raw.copy()
         if t > 0:
             low, high = says.reach(t, self.low, self.high)
-            bounded, most = np.clip(raw[:3], low, high), 10 * (high - low)
+            bounded, most = np.clip(raw[:3], low, high), says.beyond(low, high)
             leak = np.clip(raw[:3] - bounded, -most, most)
             scores[:3] = bounded + leak / (1 + math.exp(self.merit))
         shares = np.exp(self.votes) / np.exp(self.votes).sum()

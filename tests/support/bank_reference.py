@@ -66,6 +66,7 @@ class Bank:
         self.votes = np.array([-1.0, 0.0, -1.0, -1.0, -1.0])
         self.kept: list[tuple[Array, float, float]] = []
         self.slow = self.quick = self.usual = self.counted = self.cusum = 0.0
+        self.due, self.fitted = False, 0
         self.age, self.won, self.lost, self.pending, self.merit = 1e6, 0.5, 1.0, False, 4.0
 
     def _caps(self, ridge: float) -> Array:
@@ -83,6 +84,15 @@ class Bank:
         most = 4 * math.sqrt(noise * (1 / m + q)) if noise > 0 else math.inf
         w = m * min(1.0, most / abs(y - s))
         return (y - s) * w / (1 + w * q), w
+
+    def _refitted(self, beyond: bool, mean: Array, spread: Array) -> bool:
+        n = len(self.kept)
+        self.due = self.due or beyond
+        again = n <= 8 or n & (n - 1) == 0 or (self.due and n >= 1.125 * self.fitted)
+        if again:
+            self.due, self.fitted = False, n
+            self._refit(mean, spread)
+        return again
 
     def _refit(self, mean: Array, spread: Array) -> None:
         t, measured = len(self.kept), self.says.measured
@@ -132,7 +142,7 @@ class Bank:
         q = [one.q(z) for one in self.filters]
         raw = [a / math.sqrt(1 + math.pi / 8 * b) for a, b in zip(s, q, strict=True)]
         raw = raw if measured else s
-        inside, most = np.clip(raw, *bounds), 10 * (bounds[1] - bounds[0])
+        inside, most = np.clip(raw, *bounds), self.says.beyond(*bounds)
         leak = np.clip(raw - inside, -most, most) if t > 0 else 0.0
         leak *= 1 - min(trust, 1 / (1 + math.exp(-self.merit)))
         scores = np.array([*(inside + leak), constant, first_order])
@@ -149,9 +159,7 @@ class Bank:
                 self.counted += 1
                 excess = 2 * m * self.says.loss(scores[leader], y)
                 self.usual += (excess - self.usual) / self.counted
-        again = t < 128 and (beyond or t < 8 or (t + 1) & t == 0)
-        if again:
-            self._refit(mean, spread)
+        again = t < 128 and self._refitted(bool(beyond), mean, spread)
         for k, one in enumerate([] if again else self.filters):
             own = one.errors / one.weight if one.weight > 0 else 0.0
             robust = (k == LONG or t < 128) and not measured
