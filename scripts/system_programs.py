@@ -61,6 +61,7 @@ PROGRAMS = (
     Program("mosquitto", ("mosquitto",), "the MQTT connector", services=("mosquitto",)),
     Program("redis-server", ("redis-server",), "the Redis connector", services=("redis-server",)),
     Program("promtool", ("promtool", "prometheus"), "the alerts", unpacked=True),
+    Program("systemd-analyze", ("systemd",), "the systemd unit"),
     Program("javac", ("default-jdk-headless",), "the Java client"),
     Program("node", ("nodejs",), "the JavaScript client"),
     Program("go", ("golang-go",), "the Go client"),

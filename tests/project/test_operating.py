@@ -75,6 +75,30 @@ def test_prometheus_is_given_the_alarms_and_asks_every_service(compose: str) -> 
     assert targets == [f"{name}:8080" for name in replicas]
 
 
+def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path: Path) -> None:
+    unit, program = (ROOT / "deploy/llr.service").read_text(), "/opt/llr/bin/llr serve"
+    assert f"ExecStart={program}\n" in unit
+    copy = tmp_path / "llr.service"
+    copy.write_text(unit.replace(program, "/bin/true"))  # what is started has to be there
+    analyze = need("systemd-analyze")
+    for words in (["verify"], ["security", "--offline=true", "--threshold=20", "--no-pager"]):
+        done = subprocess.run([analyze, *words, copy], check=False, capture_output=True, text=True)  # noqa: S603
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "llr.service" not in done.stderr, "it warns of what it ignores"
+
+
+def test_the_unit_sets_what_there_is_and_is_installed_as_documented() -> None:
+    unit = (ROOT / "deploy/llr.service").read_text()
+    given = set(re.findall(r"^Environment=(LLR_\w+)=", unit, re.MULTILINE))
+    assert given - {"LLR_KERNELS"} <= VARIABLES
+    assert "LLR_API_KEYS_FILE=/etc/llr/keys" in unit
+    assert "ExecReload=/bin/kill -HUP $MAINPID" in unit
+    page = (ROOT / "docs/operations.md").read_text()
+    for place in ("/etc/llr/keys", "/etc/llr/llr.env", "/var/lib/llr/llr.db", "/var/cache/llr"):
+        assert place in unit
+        assert place in page
+
+
 def test_replicas_are_the_same_and_know_their_database() -> None:
     assert len(REPLICAS) == 3
     first = SERVICES[REPLICAS[0]]
