@@ -34,7 +34,7 @@ class Lane:
     @property
     def path(self) -> str:
         """Where the next samples go."""
-        ticket = f"producer={self.producer}&seq={self.acked}&theta=false"
+        ticket = f"producer={self.producer}&seq={self.acked}"
         return f"/v1/sessions/{self.session}/samples?{ticket}"
 
     async def send(self, wire: Wire, lot: random.Random) -> None:

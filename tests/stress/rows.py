@@ -19,6 +19,7 @@ from . import (
     partitions,
     power,
     real_clients,
+    recorded,
     replica_kills,
     retries,
     simulation,
@@ -29,9 +30,10 @@ from . import (
     watchers,
     writers,
 )
+from .journal import recorded as with_history
 from .verdict import Harness
 
-ROWS: dict[int, Harness] = {
+_ROWS: dict[int, Harness] = {
     1: Harness("a kill under load loses nothing and doubles nothing", "kills", 1000, 5, kills.run),
     2: Harness("a replica killed loses nothing", "kills", 500, 1, replica_kills.run),
     3: Harness("a database killed loses nothing", "kills", 50, 1, database_kills.run),
@@ -58,8 +60,10 @@ ROWS: dict[int, Harness] = {
     24: Harness("no body is served as a request", "streams", 100_000, 200, http_streams.run),
     25: Harness("the programs people use are served", "runs", 27, 9, real_clients.run),
     26: Harness("every order of events keeps every rule", "seeds", 20_000, 0, simulation.run),
+    27: Harness("what was answered fits one history", "histories", 20, 1, recorded.run),
     29: Harness("nothing asked exceeds its budget", "sessions", 10_000, 50, budgets.run),
 }
+ROWS = {number: with_history(row) for number, row in _ROWS.items()}
 """Rows 4, 5, 10, 11 and 26 have tests of their own among the ordinary ones, run beside the others:
 test_power_cuts.py, test_retries.py, test_fuzz.py and, of the sessions, test_simulation.py. 16, 20
 and 22 have no short form."""

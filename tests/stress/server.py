@@ -15,7 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-READY = "llr: listening on "
+from .journal import current
+
+READY, JSON = "llr: listening on ", "application/json"
 PATIENCE = 180.0
 """Seconds after which a harness gives up: the first start on a machine compiles for a minute."""
 
@@ -61,13 +63,16 @@ class Server:
             stderr=self._said,
             text=True,
         )
-        self.url = ""
+        self.url, self._store = "", url
         if wait:
             self.listen()
 
     def listen(self) -> Self:
         """Wait until it says where it listens. Raises `RefusedError` if it ends instead."""
         self.url = self._listening()
+        journal = current()
+        if journal is not None:
+            journal.serves(self.place, self._store)
         return self
 
     @property
@@ -92,11 +97,19 @@ class Server:
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         """The status and the body that a request is answered with."""
-        headers = {} if body is None else {"Content-Type": "application/json"}
-        with closing(HTTPConnection(self.host, self.port, timeout=PATIENCE)) as connection:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
+        headers = {} if body is None else {"Content-Type": JSON}
+        journal, status, said = current(), None, b""
+        seen = journal.asked(self.place, method, path, body or b"", JSON) if journal else None
+        try:
+            with closing(HTTPConnection(self.host, self.port, timeout=PATIENCE)) as connection:
+                connection.request(method, path, body, headers)
+                answer = connection.getresponse()
+                said = answer.read()
+                status = answer.status
+        finally:
+            if journal is not None:
+                journal.answered(seen, status, said)
+        return status, said
 
     def get(self, path: str) -> Any:
         """What a GET answers, which has to be JSON and 200."""

@@ -5,6 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
+from .journal import current
+
 HOST = "127.0.0.1"
 NOTHING: Mapping[str, str] = {}
 LOST = (OSError, EOFError)
@@ -33,19 +35,28 @@ def head(method: str, path: str, headers: Mapping[str, str] = NOTHING) -> bytes:
 class Wire:
     """One connection, one request at a time. `async with` closes it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: str = ""
+    ) -> None:
+        self.reader, self.writer, self._place = reader, writer, place
 
     @classmethod
     async def open(cls, port: int, host: str = HOST) -> "Wire":
         """Connect to a service, on loopback unless it has a host of its own."""
-        return cls(*await asyncio.open_connection(host, port))
+        return cls(*await asyncio.open_connection(host, port), f"{host}:{port}")
 
     async def ask(self, method: str, path: str, body: bytes = b"", kind: str = "") -> Answer:
         """Send a request and read its answer. Raises one of `LOST`."""
         headers = {"Content-Length": str(len(body))} | ({"Content-Type": kind} if kind else {})
-        self.writer.write(head(method, path, headers) + body)
-        return await self.answer()
+        journal, answer = current(), Answer(0, b"")
+        seen = journal.asked(self._place, method, path, body, kind) if journal else None
+        try:
+            self.writer.write(head(method, path, headers) + body)
+            answer = await self.answer()
+        finally:
+            if journal is not None:
+                journal.answered(seen, answer.status or None, answer.body)
+        return answer
 
     async def answer(self) -> Answer:
         """Read an answer that says its length."""

@@ -68,10 +68,10 @@ class Race:
     async def _send(self, wire: Wire, writer: int, seq: int) -> int:
         """Send a batch; returns how many samples of it were taken."""
         n = self._lot.choice(SIZES)
-        ticket = f"&producer=w{writer}&seq={seq}" if writer % 2 else ""
+        ticket = f"?producer=w{writer}&seq={seq}" if writer % 2 else ""
         encode = ENCODINGS[self._lot.choice([*ENCODINGS])]
         body, kind = encode(self.streams[writer].rows(seq, seq + n))
-        answer = await wire.ask("POST", f"{self.path}/samples?theta=false{ticket}", body, kind)
+        answer = await wire.ask("POST", f"{self.path}/samples{ticket}", body, kind)
         if answer.status != 200:
             self.refused += answer.status in SEND_AGAIN
             self.wrong += answer.status not in SEND_AGAIN and bool(self.acks)
