@@ -1,17 +1,15 @@
 """`llr catalog`: the models, algorithms and options in the library's registries."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from llr import ALGORITHMS, MODELS
 from llr.config import catalog as library_catalog
 from llr.parameter import Parameter
+from llr_cli.tables import Column, print_table
 
 
 def catalog(
@@ -24,43 +22,51 @@ def catalog(
     if as_json:
         typer.echo(json.dumps(library_catalog(), indent=2))
         return
-    tables = (models_table(), "", algorithms_table(), "", options_table())
-    Console().print(*tables, highlight=False)
+    tables: tuple[Callable[[], None], ...] = (print_models, print_algorithms, print_options)
+    for place, print_one in enumerate(tables):
+        if place:
+            typer.echo()
+        print_one()
 
 
-def models_table() -> Table:
-    """A table with one row per model."""
-    table = _table("model", "predicts", "labels", "options")
-    for name, model in MODELS.items():
-        table.add_row(name, model.summary, model.domain, _names(model.parameters))
-    return table
+def print_models() -> None:
+    """Print one row per model."""
+    print_table(
+        _columns("model", "predicts", "labels", "options"),
+        (
+            (name, model.summary, model.domain, _names(model.parameters))
+            for name, model in MODELS.items()
+        ),
+    )
 
 
-def algorithms_table() -> Table:
-    """A table with one row per algorithm."""
-    table = _table("algorithm", "how theta moves; how eta does", "options")
-    for name, algorithm in ALGORITHMS.items():
-        table.add_row(name, algorithm.summary, _names(algorithm.parameters))
-    return table
+def print_algorithms() -> None:
+    """Print one row per algorithm."""
+    print_table(
+        _columns("algorithm", "how theta moves; how eta does", "options"),
+        (
+            (name, algorithm.summary, _names(algorithm.parameters))
+            for name, algorithm in ALGORITHMS.items()
+        ),
+    )
 
 
-def options_table() -> Table:
-    """A table with one row per option of any model or algorithm."""
+def print_options() -> None:
+    """Print one row per option of any model or algorithm."""
     found = [p for model in MODELS.values() for p in model.parameters]
     found += [p for algorithm in ALGORITHMS.values() for p in algorithm.parameters]
-    table = _table("option", "meaning", "values", "default")
-    for p in dict.fromkeys(found):
-        default = "needed" if p.default is None else json.dumps(p.default).strip('"')
-        table.add_row(p.name, p.summary, p.domain, default)
-    return table
+    print_table(
+        _columns("option", "meaning", "values", "default"),
+        ((p.name, p.summary, p.domain, _default(p)) for p in dict.fromkeys(found)),
+    )
 
 
-def _table(*headers: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(headers[0], no_wrap=True, style="bold")
-    for header in headers[1:]:
-        table.add_column(header)
-    return table
+def _columns(*headers: str) -> list[Column]:
+    return [Column(headers[0]), *(Column(header, wraps=True) for header in headers[1:])]
+
+
+def _default(parameter: Parameter) -> str:
+    return "needed" if parameter.default is None else json.dumps(parameter.default).strip('"')
 
 
 def _names(parameters: Iterable[Parameter]) -> str:

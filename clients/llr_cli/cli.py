@@ -24,7 +24,6 @@ with quiet():  # these imports take a second
 app = typer.Typer(
     name="llr",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_show_locals=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

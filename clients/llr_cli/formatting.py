@@ -15,7 +15,7 @@ def format_theta(theta: Mapping[str, Any], most: int) -> str:
     """
     numbers = {name: _largest(value) for name, value in theta.items()}
     shown = heapq.nlargest(most, numbers, key=lambda name: abs(numbers[name]))
-    parts = [f"{_printable(name)} {numbers[name]:.4g}" for name in shown]
+    parts = [f"{printable(name)} {numbers[name]:.4g}" for name in shown]
     left = len(theta) - len(shown)
     return ", ".join(parts + ([f"… {left:,} more"] if left else []))
 
@@ -24,8 +24,8 @@ def _largest(value: Any) -> float:
     return float(max(value, key=abs) if isinstance(value, list) else value)
 
 
-def _printable(name: str) -> str:
-    """A feature's name without control characters."""
+def printable(name: str) -> str:
+    """A text with its control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
 
 

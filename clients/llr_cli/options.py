@@ -1,8 +1,9 @@
 """Options that commands share, and a client whose errors end the command."""
 
+import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Annotated
+from contextlib import contextmanager, suppress
+from typing import Annotated, Any
 
 import typer
 from llr_client import Client, LLRError, Unreachable
@@ -14,10 +15,21 @@ from llr_cli.exits import REFUSED, STOPPED, UNREACHABLE, fail
 DEFAULT_URL = "http://127.0.0.1:8080"
 SHORT_PATIENCE, LONG_PATIENCE = 3.0, 300.0
 """Seconds of retries in interactive commands, and in commands that send much data."""
+COMPLETION = 1.0
+"""Seconds that the shell's completion waits for the service."""
 
 
 class BadData(Exception):
-    """Samples that cannot be read; the message says where they are."""
+    """Samples that cannot be read; the message says where they are.
+
+    Attributes:
+        why: the message without the hint.
+        hint: what to do about it; empty if that is unknown.
+    """
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(f"{why}; {hint}" if hint else why)
+        self.why, self.hint = why, hint
 
 
 def _url(url: str) -> str:
@@ -48,6 +60,13 @@ def _key(key: str | None) -> str | None:
     return key
 
 
+def complete_session(incomplete: str) -> list[str]:
+    """The names of sessions that begin like this, for the shell's completion."""
+    with suppress(LLRError, ValueError), Client(timeout=COMPLETION, patience=0.0) as client:
+        return [row.name for row in client.sessions() if row.name.startswith(incomplete)]
+    return []
+
+
 Url = Annotated[
     str, typer.Option("--url", envvar="LLR_URL", callback=_url, help="The service's URL.")
 ]
@@ -65,17 +84,58 @@ Patience = Annotated[
     float, typer.Option(min=0, help="Seconds to retry when the service is unreachable.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-SessionName = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="The session.")]
+SessionName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", callback=_name, autocompletion=complete_session, help="The session."
+    ),
+]
+NewName = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="Its name.")]
 CopyName = Annotated[str, typer.Argument(metavar="COPY", callback=_name, help="The copy's name.")]
 ShadowName = Annotated[
     str, typer.Argument(metavar="SHADOW", callback=_name, help="The shadow's name.")
 ]
 SessionNames = Annotated[
-    list[str], typer.Argument(metavar="NAME...", callback=_names, help="The sessions.")
+    list[str],
+    typer.Argument(
+        metavar="NAME...", callback=_names, autocompletion=complete_session, help="The sessions."
+    ),
 ]
 OptionalSession = Annotated[
-    str | None, typer.Option("--session", metavar="NAME", callback=_name, help="The session.")
+    str | None,
+    typer.Option(
+        "--session",
+        metavar="NAME",
+        callback=_name,
+        autocompletion=complete_session,
+        help="The session.",
+    ),
 ]
+Dim = Annotated[int | None, typer.Option(min=1, help="Its number of features.")]
+Algorithm = Annotated[str | None, typer.Option(help="Its algorithm.")]
+Eta0 = Annotated[float | None, typer.Option(help="Its initial step size.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="An option of the model or algorithm; repeatable."),
+]
+Retain = Annotated[
+    bool | None, typer.Option("--retain", help="Retain all samples, for forks with --relearn.")
+]
+Classes = Annotated[str | None, typer.Option(help="The names of the classes, comma-separated.")]
+
+
+def options_of(given: list[str]) -> dict[str, Any] | None:
+    """Parse `NAME=VALUE` pairs; values are parsed as JSON if possible."""
+    found: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"--option {pair}: write it as NAME=VALUE")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found or None
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from llr_client import Prediction, Session
 from llr_cli.exits import USAGE, fail
 from llr_cli.formats import STDIN
 from llr_cli.options import DEFAULT_URL, AsJson, BadData, Key, SessionName, Url, open_client
+from llr_cli.tables import is_terminal
 
 BLOCK = 1000
 """Labels per request."""
@@ -129,6 +130,6 @@ def _format_interval(shown: dict[str, Any]) -> str:
 
 
 def _format(found: Any) -> str:
-    if isinstance(found, str):
-        return found
-    return f"{found:.6g}" if isinstance(found, float) else json.dumps(found)
+    if isinstance(found, float) and is_terminal():
+        return f"{found:.6g}"
+    return found if isinstance(found, str) else json.dumps(found)

@@ -5,8 +5,9 @@ import time
 from dataclasses import asdict
 from typing import Any
 
+import typer
 from llr_client import Answer, LLRError, Session, State
-from llr_client.answers import Relearning
+from llr_client.answers import Metrics, Relearning
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -17,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from llr_cli.bad_rows import BadRows
 from llr_cli.formats import Batch
 
 
@@ -61,22 +63,24 @@ class PushProgress:
         self._bar.update(self._task, total=total)
         self._bar.start_task(self._task)
         if before:
-            self._say(f"{before:,} samples were sent before: going on after them")
+            self.say(f"{before:,} samples were sent before: going on after them")
 
-    def learnt(self, batch: Batch, answer: Answer) -> None:
-        """Count a batch that is on disk."""
+    def learnt(self, batch: Batch, answer: Answer | None) -> None:
+        """Count a batch that is on disk; without an answer it had no good row."""
         self.sent += batch.n
         if self._away:
             self._away = False
-            self._say("the service answers again")
-        told = f"{self.sent:,} samples, {self.rate:,.0f}/s, η {answer.eta:.3g}"
+            self.say("the service answers again")
+        told = f"{self.sent:,} samples, {self.rate:,.0f}/s"
+        if answer is not None:
+            told += f", recent loss {_number(answer.loss.recent)}"
         self._bar.update(self._task, completed=batch.done, told=told)
 
     def waiting(self, error: LLRError, _seconds: float) -> None:
         """Report, once per outage, that the service is unreachable."""
         if not self._away:
             self._away = True
-            self._say(f"{error}; trying again for {self._patience:.0f} s")
+            self.say(f"{error}; trying again for {self._patience:.0f} s")
 
     @property
     def rate(self) -> float:
@@ -91,25 +95,44 @@ class PushProgress:
         then = ", the same command goes on there" if self._goes_on else ""
         return f"; {learnt:,} samples are learnt{then}"
 
-    def report(self, state: State, as_json: bool) -> None:
+    def report(self, state: State, as_json: bool, bad: BadRows) -> None:
         """Print the final line."""
         if as_json:
             known = asdict(state)
-            shown: dict[str, Any] = {"sent": self.sent, "before": self.before}
-            shown |= {name: known[name] for name in ("name", "t", "eta", "loss", "regret")}
-            Console().print_json(json.dumps(shown))
+            shown: dict[str, Any] = {"sent": self.sent, "before": self.before} | bad.members()
+            names = ("name", "t", "eta", "loss", "regret", "metrics")
+            shown |= {name: known[name] for name in names}
+            typer.echo(json.dumps(shown, indent=2))
             return
-        mean = "none" if state.loss.mean is None else f"{state.loss.mean:.4g}"
         there = f", {self.before:,} were there" if self.before else ""
-        Console().print(
-            f"{self.name}: {self.sent:,} samples sent{there}, {self.rate:,.0f}/s;"
-            f" t {state.t:,}, η {state.eta:.4g}, mean loss {mean}",
-            highlight=False,
-            soft_wrap=True,
+        typer.echo(
+            f"{self.name}: {self.sent:,} samples sent{there}{bad.summary()}, {self.rate:,.0f}/s;"
+            f" t {state.t:,}, recent loss {_number(state.loss.recent)}{_quality(state.metrics)}"
         )
 
-    def _say(self, line: str) -> None:
+    def say(self, line: str) -> None:
+        """Print a line on stderr, above the bar."""
         self._bar.console.print(line, highlight=False, soft_wrap=True)
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
+
+
+def _quality(metrics: Metrics | None) -> str:
+    """The recent RMSE or accuracy beside the baseline's; empty if it is unknown.
+
+    >>> from llr_client.answers import BaselineMetrics, Measure
+    >>> _quality(Metrics(rmse=Measure(0.5, 0.7), baseline=BaselineMetrics(rmse=Measure(2.0, 2.1))))
+    ', recent RMSE 0.5 (baseline 2)'
+    """
+    base = metrics.baseline if metrics is not None else None
+    for label, name in (("RMSE", "rmse"), ("accuracy", "accuracy")):
+        own, other = getattr(metrics, name, None), getattr(base, name, None)
+        if own is not None and own.recent is not None:
+            beside = f" (baseline {_number(other.recent)})" if other is not None else ""
+            return f", recent {label} {_number(own.recent)}{beside}"
+    return ""
 
 
 class RelearnProgress:

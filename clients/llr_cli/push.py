@@ -1,5 +1,8 @@
 """`llr push`: sends a file of samples to a session, and continues where it stopped.
 
+A session is created with the first block: the block is parsed before, and if the service refuses
+it, the session is deleted again.
+
 The producer's name identifies the file, so that the same command continues. A binary file is
 identified by its content. Text is identified by its first 16 lines, which stay when it grows; while
 it has fewer, by the first 8, 4, 2 or 1. A file that has grown may therefore have an earlier name,
@@ -7,17 +10,19 @@ and the service is asked for all of them.
 """
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from llr_client import Client, LLRError, Problem, Session, SessionNotFound
+from llr_client import Client, LLRError, SessionNotFound, Unreachable
 
+from llr_cli import bad_rows
+from llr_cli.bad_rows import BadRows
 from llr_cli.formats import (
     BLOCK,
     FORMATS,
@@ -25,23 +30,30 @@ from llr_cli.formats import (
     TEXT,
     Batch,
     Columns,
-    Source,
     format_of,
     open_source,
 )
 from llr_cli.options import (
     DEFAULT_URL,
     LONG_PATIENCE,
+    Algorithm,
     AsJson,
     BadData,
+    Classes,
+    Dim,
+    Eta0,
     Key,
     OptionalSession,
+    Options,
     Patience,
+    Retain,
     Url,
     check_reachable,
     open_client,
+    options_of,
 )
 from llr_cli.progress import PushProgress
+from llr_cli.sending import first_checked, send
 
 
 def _format(given: str | None) -> str | None:
@@ -70,25 +82,18 @@ def push(
     ],
     session: OptionalSession = None,
     model: Annotated[str | None, typer.Option(help="Create the session with this model.")] = None,
-    dim: Annotated[int | None, typer.Option(min=1, help="Its number of features.")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="Its algorithm.")] = None,
-    eta0: Annotated[float | None, typer.Option(help="Its initial step size.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="An option of the model or algorithm; repeatable."),
-    ] = None,
-    retain: Annotated[
-        bool | None, typer.Option("--retain", help="Retain all samples, for forks with --relearn.")
-    ] = None,
+    dim: Dim = None,
+    algorithm: Algorithm = None,
+    eta0: Eta0 = None,
+    option: Options = None,
+    retain: Retain = None,
     label_column: Annotated[
         str | None, typer.Option(help="Its name or index, from 0. (Default: y, or the last.)")
     ] = None,
     weight: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the samples' weights.")
     ] = None,
-    classes: Annotated[
-        str | None, typer.Option(help="The names of the classes, comma-separated.")
-    ] = None,
+    classes: Classes = None,
     columns: Annotated[
         str | None, typer.Option(help="The columns of x, comma-separated. (Default: all others.)")
     ] = None,
@@ -109,6 +114,14 @@ def push(
         typer.Option(callback=_delimiter, help="The delimiter of a CSV: a character, or tab."),
     ] = None,
     block: Annotated[int, typer.Option(min=1, max=100_000, help="Samples per request.")] = BLOCK,
+    bad: Annotated[
+        str,
+        typer.Option(
+            metavar="stop|skip|FILE",
+            callback=bad_rows.parse_choice,
+            help="At a bad row: stop, skip it, or append it to a file and go on.",
+        ),
+    ] = bad_rows.STOP,
     producer: Annotated[
         str | None, typer.Option(help="The producer's name. (Default: derived from the file.)")
     ] = None,
@@ -129,57 +142,77 @@ def push(
     config["named"] = (named and model is not None) or None
     config["classes"] = classes.split(",") if classes else None
     pushing = PushProgress(session or _session_name(file), patience)
+    refused = BadRows(bad, pushing.say)
     with open_client(url, key, patience, pushing.waiting, pushing.hint) as client:
         check_reachable(url, key)
-        wanted, takes_names, words = _feature_kind(client, pushing.name, model)
+        target = _look(client, pushing.name, model)
         features = tuple(columns.split(",")) if columns else None
-        words = words or classes is not None
-        chosen = Columns(label_column, features, wanted, named or takes_names, weight, words)
+        words = target.words or classes is not None
+        by_name = named or target.named
+        chosen = Columns(label_column, features, target.features, by_name, weight, words)
         kind = format_of(file, kind)
-        client.session(pushing.name, **config)
-        known_as = producer or known_producer(client, pushing.name, file, kind, chosen)
-        target = client.session(pushing.name, producer=known_as)
-        with pushing, open_source(file, kind, chosen, delimiter) as source:
-            pushing.begin(target.acked() if known_as else None, source.total)
-            send(source, target, pushing, block)
-        pushing.report(target.state(), as_json)
+        if target.exists:
+            client.session(pushing.name, **config)  # refuses another config
+        names = [producer] if producer else producer_names(file, kind, chosen)
+        known_as = next(iter(names), None)
+        if target.exists:
+            known_as = known_producer(client, pushing.name, names)
+        there = client.session(pushing.name, producer=known_as)
+        with pushing, open_source(file, kind, chosen, delimiter, refused.tolerant) as source:
+            start = there.acked() if known_as and target.exists else 0
+            pushing.begin(start if known_as else None, source.total)
+            batches = source.batches(start, block)
+            if target.exists:
+                send(batches, there, pushing, refused)
+            else:
+                first = _first(batches, file)
+                with creation(client, pushing.name, config):
+                    send(chain([first], batches), there, pushing, refused)
+        pushing.report(there.state(), as_json, refused)
 
 
-def send(source: Source, session: Session, pushing: PushProgress, block: int) -> None:
-    """Send the samples that the service does not have, in batches."""
-    for batch in source.batches(pushing.before, block):
-        try:
-            answer = batch.learn(session)
-        except LLRError as error:
-            pushing.sent += error.learnt
-            if isinstance(error, Problem):
-                raise _with_place(error, batch) from error
-            raise
-        pushing.learnt(batch, answer)
+class _Target(NamedTuple):
+    """The session: whether it exists, takes features, and by name; whether classes have names."""
+
+    exists: bool
+    features: bool
+    named: bool
+    words: bool
 
 
-def _with_place(problem: Problem, batch: Batch) -> Exception:
-    """Convert a problem about one sample to an error with its place in the file."""
-    for error in problem.errors:
-        index = re.match(r"/(\d+)(/|$)", error.get("pointer", ""))
-        if index and int(index[1]) + problem.learnt < batch.n:
-            place = batch.place(int(index[1]) + problem.learnt)
-            return BadData(f"{place}: {error['detail']}")
-    return problem
-
-
-def _feature_kind(client: Client, name: str, model: str | None) -> tuple[bool, bool, bool]:
-    """Whether the session's model takes features, and whether they and its classes have names."""
-    names = words = False
-    if model is None:
-        try:
-            state = client.session(name).state()
-        except SessionNotFound:
-            raise BadData(f"there is no session {name!r}: give --model to create it") from None
-        model, names = state.model, state.features is not None
+def _look(client: Client, name: str, model: str | None) -> _Target:
+    exists = named = words = False
+    try:
+        state = client.session(name).state()
+        exists, named = True, state.features is not None
         words = state.config.get("classes") is not None
+        model = model or state.model
+    except SessionNotFound:
+        if model is None:
+            raise BadData(f"there is no session {name!r}: give --model to create it") from None
     known = {entry["name"]: entry for entry in client.catalog()["models"]}
-    return bool(known.get(model, {}).get("features", True)), names, words
+    return _Target(exists, bool(known.get(model, {}).get("features", True)), named, words)
+
+
+def _first(batches: Iterator[Batch], file: Path) -> Batch:
+    """The first batch of a file for a new session."""
+    batch = next(batches, None)
+    if batch is None:
+        raise BadData(f"{file} has no samples, so the session is not created")
+    return first_checked(batch)
+
+
+@contextmanager
+def creation(client: Client, name: str, config: dict[str, Any]) -> Iterator[None]:
+    """Create a session, and delete it again if this block fails before it has learnt anything."""
+    session = client.session(name, **config)
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Unreachable):
+            with suppress(LLRError):
+                session.delete(if_t=0)
+        raise
 
 
 def _session_name(file: Path) -> str:
@@ -187,20 +220,6 @@ def _session_name(file: Path) -> str:
     if file == STDIN:
         raise typer.BadParameter("a pipe has no name: give --session")
     return re.sub(r"[^A-Za-z0-9._-]", "_", file.stem).lstrip("._-")[:128] or "pushed"
-
-
-def options_of(given: list[str]) -> dict[str, Any] | None:
-    """Parse `NAME=VALUE` pairs; values are parsed as JSON if possible."""
-    found: dict[str, Any] = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"--option {pair}: write it as NAME=VALUE")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found or None
 
 
 HEADS = (16, 8, 4, 2, 1)

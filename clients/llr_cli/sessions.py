@@ -1,4 +1,4 @@
-"""`llr sessions`: lists, shows, forks and deletes sessions, and manages their shadows."""
+"""`llr sessions`: lists, shows, creates, forks and deletes sessions; manages their shadows."""
 
 import json
 import sys
@@ -8,42 +8,50 @@ from typing import Annotated, Any
 import typer
 from llr_client import Listed, State
 from llr_client.answers import Shadow
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from llr_cli.exits import USAGE, fail
 from llr_cli.formatting import ago, format_theta
 from llr_cli.options import (
     DEFAULT_URL,
+    Algorithm,
     AsJson,
+    Classes,
     CopyName,
+    Dim,
+    Eta0,
     Key,
+    NewName,
+    Options,
+    Retain,
     SessionName,
     SessionNames,
     ShadowName,
     Url,
     open_client,
+    options_of,
 )
 from llr_cli.progress import RelearnProgress
+from llr_cli.tables import Column, print_record, print_table
 
 app = typer.Typer(
-    help="List sessions, show, fork, compare or delete them.\n\nExample: llr sessions",
+    help="List sessions, create, show, fork, compare or delete them.\n\nExample: llr sessions",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COLUMNS = (
-    "session",
-    "model",
-    "algorithm",
-    "dim",
-    "t",
-    "eta",
-    "recent\nloss",
-    "activity",
-    "last\nsample",
+    Column("session"),
+    Column("model"),
+    Column("algorithm"),
+    Column("dim"),
+    Column("t"),
+    Column("eta"),
+    Column("recent\nloss"),
+    Column("recent RMSE\nor accuracy"),
+    Column("activity"),
+    Column("last\nsample", ago),
 )
-WORDS = 3
-SHADOW_COLUMNS = ("name", "algorithm", "t", "eta", "mean loss", "regret ml", "lead", "status")
+SHADOW_COLUMNS = tuple(
+    map(Column, ("name", "algorithm", "t", "eta", "mean loss", "regret ml", "lead", "status"))
+)
 LARGEST = 20
 """The most named features that `show` prints."""
 
@@ -54,7 +62,9 @@ def listed(
 ) -> None:
     """List the sessions. Numbers are shown for sessions in the service's memory.
 
-    Example: llr sessions --json
+    In a pipe a session is a line of tab-separated values, without a header.
+
+    Example: llr sessions | cut -f 1
     """
     if context.invoked_subcommand is not None:
         _check_order(context)
@@ -66,7 +76,7 @@ def listed(
     elif not rows:
         typer.echo("there are no sessions")
     else:
-        Console().print(_session_table(rows), highlight=False)
+        print_table(COLUMNS, map(_row, rows))
 
 
 @app.command()
@@ -82,9 +92,44 @@ def show(
     if as_json:
         typer.echo(json.dumps(state, indent=2))
         return
-    for member, value in state.items():
-        named = member == "theta" and isinstance(value, dict)
-        typer.echo(f"{member:<10} {format_theta(value, LARGEST) if named else _format(value)}")
+    print_record(state, _member)
+
+
+@app.command()
+def create(
+    name: NewName,
+    model: Annotated[str, typer.Option(help="Its model; `llr catalog` lists them.")],
+    dim: Dim = None,
+    named: Annotated[bool | None, typer.Option("--named", help="Its features have names.")] = None,
+    algorithm: Algorithm = None,
+    eta0: Eta0 = None,
+    option: Options = None,
+    classes: Classes = None,
+    retain: Retain = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+    key: Key = None,
+) -> None:
+    """Create a session, unless it exists with the same config.
+
+    Example: llr sessions create prices --model linear --named
+    """
+    with open_client(url, key) as client:
+        state = client.session(
+            name,
+            model,
+            dim=dim,
+            named=named,
+            algorithm=algorithm,
+            eta0=eta0,
+            options=options_of(option or []),
+            classes=classes.split(",") if classes else None,
+            retain=retain,
+        ).state()
+    if as_json:
+        typer.echo(json.dumps(asdict(state), indent=2))
+        return
+    typer.echo(f"{name}: {state.model}, {state.algorithm}, t {state.t:,}")
 
 
 @app.command()
@@ -132,7 +177,9 @@ def shadows(
     if as_json:
         typer.echo(json.dumps(asdict(state)["shadows"], indent=2))
         return
-    Console().print(_shadow_table(state), highlight=False)
+    rows = [_shadow_row(state.champion or "champion", state, None)]
+    rows += [_shadow_row(name, one, one.lead) for name, one in state.shadows.items()]
+    print_table(SHADOW_COLUMNS, rows)
 
 
 @app.command()
@@ -215,17 +262,22 @@ def _check_order(context: typer.Context) -> None:
             fail(USAGE, f"write options after {context.invoked_subcommand!r}")
 
 
-def _session_table(rows: list[Listed]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, header in enumerate(COLUMNS):
-        word = place < WORDS
-        table.add_column(header, justify="left" if word else "right", no_wrap=word)
-    for row in rows:
-        recent = row.loss.recent if row.loss else None
-        numbers = [_number(row.eta), _number(recent), row.activity or "", ago(row.last_sample_at)]
-        dim = "" if row.dim is None else str(row.dim)
-        table.add_row(row.name, row.model, row.algorithm, dim, f"{row.t:,}", *numbers)
-    return table
+def _row(row: Listed) -> tuple[Any, ...]:
+    recent = row.loss.recent if row.loss else None
+    fixed = (row.name, row.model, row.algorithm, row.dim, row.t, row.eta, recent)
+    return (*fixed, _quality(row), row.activity, row.last_sample_at)
+
+
+def _quality(row: Listed) -> float | None:
+    """The recent RMSE, or of classes the recent accuracy."""
+    found = row.metrics and (row.metrics.rmse or row.metrics.accuracy)
+    return found.recent if found else None
+
+
+def _member(name: str, value: Any) -> str:
+    """A member of a state for a terminal."""
+    named = name == "theta" and isinstance(value, dict)
+    return format_theta(value, LARGEST) if named else _format(value)
 
 
 def _number(value: float | None) -> str:
@@ -242,18 +294,6 @@ def _format(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _shadow_table(state: State) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, header in enumerate(SHADOW_COLUMNS):
-        word = place < 2 or header == "status"
-        table.add_column(header, justify="left" if word else "right", no_wrap=True)
-    table.add_row(*_cells(state.champion or "champion", state, None))
-    for name, one in state.shadows.items():
-        table.add_row(*_cells(name, one, one.lead))
-    return table
-
-
-def _cells(name: str, one: State | Shadow, lead: float | None) -> list[str]:
-    numbers = (one.eta, one.loss.mean, one.regret.ml, lead)
-    cells = ["" if value is None else f"{value:.4g}" for value in numbers]
-    return [name, one.algorithm, f"{one.t:,}", *cells, one.status]
+def _shadow_row(name: str, one: State | Shadow, lead: float | None) -> tuple[Any, ...]:
+    numbers = (one.t, one.eta, one.loss.mean, one.regret.ml, lead)
+    return (name, one.algorithm, *numbers, one.status)

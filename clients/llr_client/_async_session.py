@@ -180,6 +180,6 @@ class AsyncSession(SessionBase):
         """Make a shadow the champion, as `Session.promote`."""
         return await self._driver.run(self._operations.promote(name))
 
-    async def delete(self) -> None:
-        """Delete the session and all its data."""
-        await self._driver.run(self._operations.delete())
+    async def delete(self, *, if_t: int | None = None) -> None:
+        """Delete the session and all its data; with `if_t` only if it is at this t, else 412."""
+        await self._driver.run(self._operations.delete(if_t))

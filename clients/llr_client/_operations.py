@@ -191,10 +191,11 @@ class SessionOperations:
         reply = yield from self._call("POST", "/promote", body=to_json({"name": name}))
         return parse(State, reply.json())
 
-    def delete(self) -> Operation[None]:
+    def delete(self, if_t: int | None) -> Operation[None]:
         """Delete the session. If it is gone after a lost answer, the retry succeeded."""
+        headers = None if if_t is None else {"if-match": f'"{if_t}"'}
         try:
-            yield from self._call("DELETE", "")
+            yield from self._call("DELETE", "", headers=headers)
         except SessionNotFound as gone:
             if not gone.retried:
                 raise
@@ -219,8 +220,10 @@ class SessionOperations:
         path: str,
         query: dict[str, Any] | None = None,
         body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Operation[Reply]:
-        return self._endpoint.call(self._endpoint.request(method, self.path + path, query, body))
+        request = self._endpoint.request(method, self.path + path, query, body, headers=headers)
+        return self._endpoint.call(request)
 
     def _regression_error(self, gap: SequenceGap, number: int) -> Problem:
         self.numbers.mark_answered(None)

@@ -329,6 +329,6 @@ class Session(SessionBase):
         """Make a shadow the champion. `former` of the returned state names the previous one."""
         return self._driver.run(self._operations.promote(name))
 
-    def delete(self) -> None:
-        """Delete the session and all its data."""
-        self._driver.run(self._operations.delete())
+    def delete(self, *, if_t: int | None = None) -> None:
+        """Delete the session and all its data; with `if_t` only if it is at this t, else 412."""
+        self._driver.run(self._operations.delete(if_t))

@@ -304,6 +304,7 @@ class Listed:
     created_at: str | None = None
     last_sample_at: str | None = None
     activity: str | None = None
+    metrics: Metrics | None = None
 
 
 @dataclass(frozen=True, slots=True)

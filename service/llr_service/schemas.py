@@ -191,6 +191,7 @@ class SessionRow(BaseModel):
     created_at: str | None = None
     last_sample_at: str | None = None
     activity: Activity | None = Field(None, description="Null if the session is not in memory.")
+    metrics: Metrics | None = Field(None, description="Null if the session is not in memory.")
 
 
 class SessionPage(BaseModel):

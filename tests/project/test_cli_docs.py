@@ -72,7 +72,14 @@ def test_the_commands_in_the_docs_work_against_a_fresh_service(tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     sent = re.findall(r"^(\w+): (\d+) samples sent", done.stdout, re.MULTILINE)
     flats = [("flats", "3"), ("flats", "0"), ("flats", "1")]
-    rest = [("flats", "1"), ("towns", "2"), ("mail", "2"), ("coin", "3"), ("shop", "2")]
+    rest = [
+        ("flats", "1"),
+        ("towns", "2"),
+        ("mail", "2"),
+        ("rooms", "2"),
+        ("coin", "3"),
+        ("shop", "2"),
+    ]
     assert sent == [*flats, ("kept", "4"), *rest]
     labelled = re.findall(r"^shop: (\d) learnt, t (\d)$", done.stdout, re.MULTILINE)
     assert labelled == [("1", "3"), ("1", "4")]

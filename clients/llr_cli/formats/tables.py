@@ -1,12 +1,20 @@
 """Table formats: npy arrays, memory-mapped, and parquet, which needs pyarrow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from llr_cli.formats.batch import TRY_NAMED, Batch, Columns, named_sample
+from llr_cli.formats.batch import (
+    TRY_NAMED,
+    Batch,
+    Columns,
+    batch_of,
+    named_sample,
+    try_classes,
+)
 from llr_cli.options import BadData
 
 
@@ -37,13 +45,25 @@ class Npy:
             y = rows[:, label]
             samples = (rows[:, features], y) if features else (y,)
             w = None if weight is None else rows[:, weight]
-            yield Batch(samples, len(y), start + len(y), range(start, start + len(y)), "row", w)
+            places = range(start, start + len(y))
+            row = partial(_listed, rows)
+            yield Batch(samples, len(y), start + len(y), places, "row", w, row)
+
+
+def _listed(rows: Any, index: int) -> Any:
+    return rows[index].tolist()
 
 
 class Parquet:
-    """A parquet file."""
+    """A parquet file.
 
-    def __init__(self, path: Path, columns: Columns) -> None:
+    Args:
+        path: the file.
+        columns: the roles of columns.
+        tolerant: whether rows that cannot be read become bad rows of their batch.
+    """
+
+    def __init__(self, path: Path, columns: Columns, tolerant: bool = False) -> None:
         try:
             from pyarrow import ArrowException, parquet  # noqa: PLC0415 - pyarrow is an extra
         except ImportError:
@@ -53,7 +73,7 @@ class Parquet:
         except (ArrowException, OSError) as error:
             raise BadData(f"{path} is not a parquet file: {error}") from None
         self.total: int | None = self._file.metadata.num_rows
-        self._columns = columns
+        self._columns, self._tolerant = columns, tolerant
 
     def batches(self, skip: int, block: int) -> Iterator[Batch]:
         """The samples after the first `skip`."""
@@ -67,21 +87,52 @@ class Parquet:
         for rows in self._file.iter_batches(block, columns=list(dict.fromkeys(read))):
             end = start + rows.num_rows
             if end > skip:
-                fresh = rows.slice(max(0, skip - start))
-                w = None if weights is None else _column(fresh, weights, start)
-                y = _labels(fresh, kept[-1], start, self._columns.words)
-                if self._columns.named and features:
-                    yield _named_batch(fresh, kept[:-1], y, w, end)
-                else:
-                    yield _batch([_column(fresh, name, start) for name in kept[:-1]], y, w, end)
+                first = max(skip, start)
+                fresh = rows.slice(first - start)
+                yield self._read(fresh, first, kept, weights)
             start = end
 
+    def _read(self, rows: Any, first: int, kept: list[str], weights: str | None) -> Batch:
+        """The samples of a record batch, whose first row in the file is `first`."""
 
-def _labels(rows: Any, name: str, start: int, words: bool) -> Any:
-    return rows.column(name).to_pylist() if words else _column(rows, name, start)
+        def parse(indexes: Sequence[int]) -> Batch:
+            some = rows if len(indexes) == rows.num_rows else rows.take(list(indexes))
+            places = [first + index for index in indexes]
+            w = None if weights is None else _column(some, weights, places)
+            y = _labels(some, kept[-1], places, self._columns.words)
+            samples: tuple[Any, ...] | list[Any]
+            if self._columns.named and features:
+                samples, w = _named_samples(some, features, y, w), None
+            elif features:
+                samples = (np.column_stack(_features(some, features, places)), y)
+            else:
+                samples = (y,)
+            end = first + rows.num_rows
+            return Batch(samples, len(indexes), end, places, "row", w, partial(_row, some))
+
+        def describe(index: int) -> tuple[int, Any]:
+            return first + index, _row(rows, index)
+
+        features = kept[:-1]
+        end = first + rows.num_rows
+        tell = describe if self._tolerant else None
+        return batch_of(range(rows.num_rows), parse, tell, end, "row")
 
 
-def _named_batch(rows: Any, features: list[str], y: Any, w: Any, end: int) -> Batch:
+def _row(rows: Any, index: int) -> Any:
+    return rows.slice(index, 1).to_pylist()[0]
+
+
+def _labels(rows: Any, name: str, places: Sequence[int], words: bool) -> Any:
+    if words:
+        return rows.column(name).to_pylist()
+    try:
+        return _column(rows, name, places)
+    except NotNumbers as error:
+        raise BadData(error.why, try_classes(rows.column(name).to_pylist())) from None
+
+
+def _named_samples(rows: Any, features: list[str], y: Any, w: Any) -> list[dict[str, Any]]:
     """Samples with named features; empty cells are omitted."""
     columns = [rows.column(name).to_pylist() for name in features]
     for name, column in zip(features, columns, strict=True):
@@ -90,22 +141,26 @@ def _named_batch(rows: Any, features: list[str], y: Any, w: Any, end: int) -> Ba
     cells = zip(*columns, strict=True)
     labels = y if isinstance(y, list) else y.tolist()
     weights = [None] * len(labels) if w is None else w.tolist()
-    samples = [
-        named_sample(features, *sample) for sample in zip(cells, labels, weights, strict=True)
-    ]
-    return Batch(samples, len(samples), end, range(end - len(samples), end), "row")
+    return [named_sample(features, *sample) for sample in zip(cells, labels, weights, strict=True)]
 
 
-def _column(rows: Any, name: str, start: int) -> Any:
+class NotNumbers(BadData):
+    """A column of another type than numbers."""
+
+
+def _features(rows: Any, names: list[str], places: Sequence[int]) -> list[Any]:
+    try:
+        return [_column(rows, name, places) for name in names]
+    except NotNumbers as error:
+        raise BadData(error.why, TRY_NAMED) from None
+
+
+def _column(rows: Any, name: str, places: Sequence[int]) -> Any:
     column = rows.column(name)
     if column.null_count:
-        raise BadData(f"column {name!r}: there are cells without a value after row {start}")
+        place = places[column.to_pylist().index(None)]
+        raise BadData(f"row {place}: column {name!r} has no value")
     found = column.to_numpy(zero_copy_only=False)
     if found.dtype.kind not in "fiub":
-        raise BadData(f"column {name!r} does not hold numbers; {TRY_NAMED}")
+        raise NotNumbers(f"column {name!r} does not hold numbers")
     return found
-
-
-def _batch(features: list[Any], y: Any, w: Any, end: int) -> Batch:
-    samples = (np.column_stack(features), y) if features else (y,)
-    return Batch(samples, len(y), end, range(end - len(y), end), "row", w)

@@ -1,18 +1,33 @@
 """Text formats: CSV, and NDJSON with one sample or one flat record per line."""
 
 import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from llr_cli.formats.batch import TRY_NAMED, Batch, Columns, named_sample
+from llr_cli.formats.batch import (
+    TRY_NAMED,
+    Batch,
+    Columns,
+    batch_of,
+    named_sample,
+    try_classes,
+)
 from llr_cli.options import BadData
 
 DELIMITERS = ",;\t|"
-Row = tuple[int, list[str]]
+
+
+class Row(NamedTuple):
+    """A row of a CSV: its last line's number, its cells, and why it cannot be read, if so."""
+
+    line: int
+    cells: list[str]
+    why: str = ""
 
 
 class Csv:
@@ -23,13 +38,20 @@ class Csv:
         total: its size in bytes, if known.
         columns: the roles of columns.
         delimiter: the delimiter; if omitted, the most frequent candidate in the first line.
+        tolerant: whether rows that cannot be read become bad rows of their batch.
     """
 
     def __init__(
-        self, file: BinaryIO, total: int | None, columns: Columns, delimiter: str | None = None
+        self,
+        file: BinaryIO,
+        total: int | None,
+        columns: Columns,
+        delimiter: str | None = None,
+        tolerant: bool = False,
     ) -> None:
         self.total = total
         self._file, self._columns, self._delimiter = file, columns, delimiter
+        self._describe = self._place if tolerant else None
         self._bytes = 0
 
     def batches(self, skip: int, block: int) -> Iterator[Batch]:
@@ -38,7 +60,9 @@ class Csv:
         first = next(rows, None)
         if first is None:
             return
-        cells = first[1]
+        if first.why:
+            raise BadData(f"line {first.line}: {first.why}")
+        cells = first.cells
         named = is_header(cells)
         names = [cell.strip() for cell in cells] if named else [str(i) for i in range(len(cells))]
         places = (*self._columns.indexes(names), self._columns.weight_index(names))
@@ -47,33 +71,55 @@ class Csv:
         for _ in islice(rows, skip):
             pass
         while found := list(islice(rows, block)):
-            yield self._batch(found, names, *places)
+            yield batch_of(
+                found, lambda rows: self._batch(rows, names, *places), self._describe, self._bytes
+            )
+
+    def _place(self, row: Row) -> tuple[int, str]:
+        """A row's line, and its text."""
+        text = io.StringIO()
+        csv.writer(text, delimiter=self._delimiter or ",").writerow(row.cells)
+        return row.line, text.getvalue().rstrip("\r\n")
 
     def _batch(
         self,
-        rows: list[Row],
+        rows: Sequence[Row],
         names: list[str],
         features: list[int],
         label: int,
         weight: int | None,
     ) -> Batch:
-        for line, cells in rows:
+        for line, cells, why in rows:
+            if why:
+                raise BadData(f"line {line}: {why}")
             if len(cells) != len(names):
                 raise BadData(f"line {line}: {len(cells)} cells, where the first has {len(names)}")
         if self._columns.named and self._columns.wanted:
             return self._named_batch(rows, names, features, label, weight)
         y, w = self._labels(rows, label), _weights(rows, weight)
-        samples = (_numbers(rows, features), y) if features else (y,)
-        return Batch(samples, len(rows), self._bytes, [line for line, _ in rows], w=w)
+        samples = (_numbers(rows, features, TRY_NAMED), y) if features else (y,)
+        return self._made(samples, rows, w)
 
-    def _labels(self, rows: list[Row], label: int) -> Any:
+    def _made(self, samples: Any, rows: Sequence[Row], w: Any = None) -> Batch:
+        lines = [row.line for row in rows]
+        return Batch(
+            samples, len(rows), self._bytes, lines, w=w, row=lambda k: self._place(rows[k])[1]
+        )
+
+    def _labels(self, rows: Sequence[Row], label: int) -> Any:
+        words = [row.cells[label].strip() for row in rows]
         if self._columns.words:
-            return [cells[label].strip() for _, cells in rows]
-        return _numbers(rows, [label])[:, 0]
+            return words
+        try:
+            return _numbers(rows, [label])[:, 0]
+        except BadData as error:
+            if 2 * sum(map(_is_number, words)) > len(words):  # a typo, not a column of text
+                raise
+            raise BadData(error.why, try_classes(words)) from None
 
     def _named_batch(
         self,
-        rows: list[Row],
+        rows: Sequence[Row],
         names: list[str],
         features: list[int],
         label: int,
@@ -85,50 +131,56 @@ class Csv:
         chosen = [names[place] for place in features]
         samples = [
             named_sample(chosen, [_value(line, cells[place]) for place in features], y, w)
-            for (line, cells), y, w in zip(rows, [*labels], weights, strict=True)
+            for (line, cells, _), y, w in zip(rows, [*labels], weights, strict=True)
         ]
-        return Batch(samples, len(rows), self._bytes, [line for line, _ in rows])
+        return self._made(samples, rows)
 
     def _rows(self) -> Iterator[Row]:
         """The rows that are not blank, with their line numbers."""
         lines = self._lines()
         first = next(lines, "")
-        delimiter = self._delimiter or max(DELIMITERS, key=first.count)
-        reader = csv.reader(_after(first, lines), delimiter=delimiter)
-        try:
-            for cells in reader:
-                if any(cell.strip() for cell in cells):
-                    yield reader.line_num, cells
-        except csv.Error as error:
-            raise BadData(f"line {reader.line_num}: {error}") from None
+        self._delimiter = self._delimiter or max(DELIMITERS, key=first.count)
+        reader = csv.reader(_after(first, lines), delimiter=self._delimiter)
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                yield Row(reader.line_num, [], str(error))
+                continue
+            if cells is None:
+                return
+            if any(cell.strip() for cell in cells):
+                yield Row(reader.line_num, cells, "" if _is_text(cells) else "not UTF-8")
 
     def _lines(self) -> Iterator[str]:
         for number, line in enumerate(self._file, 1):
             self._bytes += len(line)
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError:
-                raise BadData(f"line {number}: not UTF-8") from None
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
 
 
-def _numbers(rows: list[Row], kept: list[int]) -> Any:
+def _is_text(cells: list[str]) -> bool:
+    """Whether all cells were UTF-8: bytes that were not are surrogates in them."""
+    text = "".join(cells)
+    return text.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def _numbers(rows: Sequence[Row], kept: list[int], hint: str = "") -> Any:
     try:
-        table = np.array([[float(cells[place]) for place in kept] for _, cells in rows])
+        table = np.array([[float(row.cells[place]) for place in kept] for row in rows])
     except ValueError:
         table = np.array(np.nan)
     if np.isfinite(table).all():
         return table
     line, cell = next(
         (line, cells[place])
-        for line, cells in rows
+        for line, cells, _ in rows
         for place in kept
         if not _is_number(cells[place]) or not np.isfinite(float(cells[place]))
     )
-    why = f"line {line}: {cell!r} is not a finite number"
-    raise BadData(why if _is_number(cell) or len(kept) == 1 else f"{why}; {TRY_NAMED}")
+    raise BadData(f"line {line}: {cell!r} is not a finite number", "" if _is_number(cell) else hint)
 
 
-def _weights(rows: list[Row], weight: int | None) -> Any:
+def _weights(rows: Sequence[Row], weight: int | None) -> Any:
     return None if weight is None else _numbers(rows, [weight])[:, 0]
 
 
@@ -165,7 +217,7 @@ def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 
 READ = 1024 * 1024
-Line = tuple[int, dict[str, Any]]
+Line = tuple[int, bytes]
 
 
 class Ndjson:
@@ -175,11 +227,15 @@ class Ndjson:
         file: the open file.
         total: its size in bytes, if known.
         columns: the roles of a record's members; without any, lines are samples.
+        tolerant: whether lines that cannot be read become bad rows of their batch.
     """
 
-    def __init__(self, file: BinaryIO, total: int | None, columns: Columns) -> None:
+    def __init__(
+        self, file: BinaryIO, total: int | None, columns: Columns, tolerant: bool = False
+    ) -> None:
         self.total = total
         self._file, self._columns = file, columns
+        self._describe = _line_text if tolerant else None
         self._bytes = 0
 
     def batches(self, skip: int, block: int) -> Iterator[Batch]:
@@ -187,13 +243,17 @@ class Ndjson:
         for lines in self._arrivals():
             fresh, skip = lines[skip:], max(0, skip - len(lines))
             for start in range(0, len(fresh), block):
-                yield self._batch(fresh[start : start + block])
+                rows = fresh[start : start + block]
+                yield batch_of(rows, self._batch, self._describe, self._bytes)
 
-    def _batch(self, lines: list[tuple[int, bytes]]) -> Batch:
+    def _batch(self, lines: Sequence[Line]) -> Batch:
         samples = [self._sample(number, line) for number, line in lines]
-        return Batch(samples, len(samples), self._bytes, [number for number, _ in lines])
+        numbers = [number for number, _ in lines]
+        return Batch(
+            samples, len(samples), self._bytes, numbers, row=lambda k: _line_text(lines[k])[1]
+        )
 
-    def _arrivals(self) -> Iterator[list[tuple[int, bytes]]]:
+    def _arrivals(self) -> Iterator[list[Line]]:
         """The complete lines that are not blank, with their numbers, as they arrive."""
         number, begun = 0, b""
         while chunk := self._file.read1(READ):  # type: ignore[attr-defined]
@@ -214,7 +274,12 @@ class Ndjson:
         try:
             return sample_of(found, self._columns)
         except BadData as error:
-            raise BadData(f"line {number}: {error}") from None
+            raise BadData(f"line {number}: {error.why}", error.hint) from None
+
+
+def _line_text(line: Line) -> tuple[int, str]:
+    """A line's number, and its text."""
+    return line[0], line[1].decode(errors="surrogateescape").strip()
 
 
 def sample_of(record: dict[str, Any], columns: Columns) -> dict[str, Any]:
@@ -240,6 +305,6 @@ def sample_of(record: dict[str, Any], columns: Columns) -> dict[str, Any]:
         return named_sample([names[place] for place in features], x, y, w)
     for place, value in zip(features, x, strict=True):
         if isinstance(value, str | bool):
-            raise BadData(f"{names[place]!r} is not a number; {TRY_NAMED}")
+            raise BadData(f"{names[place]!r} is not a number", TRY_NAMED)
     sample = {"x": x, "y": y} if x else {"y": y}
     return sample if w is None else sample | {"w": w}

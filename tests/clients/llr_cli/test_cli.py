@@ -1,13 +1,19 @@
 """The command line: what it answers, and how it refuses."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from llr_cli import tables
 from llr_cli.cli import app, main
+from llr_cli.options import complete_session
+from llr_client import Client
+from support.commands import NOWHERE
 from support.samples_of import PAIRS
 from typer.testing import CliRunner
 
@@ -136,13 +142,62 @@ def assert_describes(option: dict[str, Any], parameter: Parameter) -> None:
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
-def test_the_catalogs_tables_show_every_name_whole(columns: str) -> None:
+def test_the_catalogs_tables_show_every_name_whole(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
     result = CliRunner().invoke(app, ["catalog"], env={"COLUMNS": columns})
     assert result.exit_code == 0
     first = {line.split()[0] for line in result.stdout.splitlines() if line.strip()}
     options = {name for model, algorithm in PAIRS for name in shortest(model, algorithm).parameters}
     assert {*llr.MODELS, *llr.ALGORITHMS, *options} <= first
     assert all(len(line) <= int(columns) for line in result.stdout.splitlines())
+
+
+def test_the_catalog_in_a_pipe_is_tab_separated() -> None:
+    models, algorithms, options = CliRunner().invoke(app, ["catalog"]).stdout.split("\n\n")
+    assert [line.split("\t")[0] for line in models.splitlines()] == list(llr.MODELS)
+    assert [line.split("\t")[0] for line in algorithms.splitlines()] == list(llr.ALGORITHMS)
+    assert {len(line.split("\t")) for line in options.splitlines()} == {4}
+
+
+@pytest.mark.parametrize("width", ["20", "60", "200"])
+def test_a_table_on_a_narrow_terminal_cuts_no_number(
+    width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", width)
+    columns = [tables.Column("name"), tables.Column("t"), tables.Column("meaning", wraps=True)]
+    name = "a-rather-long-name-of-a-session"
+    tables.print_table(columns, [(name, 1_234_567, "some words"), ("b", 2, "x")])
+    said = capsys.readouterr().out
+    assert re.search(rf"{name} +1,234,567", said)
+    assert "…" not in said
+
+
+def test_the_shell_completes_names_of_sessions(
+    address: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("demo", "demo-2", "other"):
+        client.session(name, "gaussian")
+    monkeypatch.setenv("LLR_URL", address)
+    assert complete_session("de") == ["demo", "demo-2"]
+    assert complete_session("") == ["demo", "demo-2", "other"]
+    monkeypatch.setenv("LLR_URL", NOWHERE)
+    assert complete_session("de") == []
+    monkeypatch.setenv("LLR_URL", "nonsense:")
+    assert complete_session("de") == []
+
+
+def test_bash_is_given_a_completion_that_completes(address: str, client: Client) -> None:
+    client.session("prices", "gaussian")
+    typed = {"COMP_WORDS": "llr sessions show pri", "COMP_CWORD": "3"}
+    command = [sys.executable, "-c", "from llr_cli.cli import main; main()"]
+    environment = os.environ | {"_LLR_COMPLETE": "complete_bash", "LLR_URL": address} | typed
+    done = subprocess.run(  # noqa: S603
+        command, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["prices"], done.stderr
 
 
 def test_ctrl_c_while_the_command_is_still_being_loaded_is_130_and_quiet() -> None:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from llr_cli import tables
 from llr_cli.watch import View
 from llr_client import Client
 from llr_service.http.auth import Role, parse_keys
@@ -32,14 +33,55 @@ def test_sessions_are_listed_with_their_numbers(client: Client, address: str) ->
     client.session("empty", model="linear")
     result = run("sessions", url=address)
     assert result.exit_code == 0
-    assert re.search(r"demo +gaussian +auto +1 +3 +\d", result.stdout)
+    first, second = (line.split("\t") for line in result.stdout.splitlines())
+    state = client.session("demo").state()
+    assert first[:5] == ["demo", "gaussian", "auto", "1", "3"]
+    assert state.metrics is not None
+    assert state.metrics.rmse is not None
+    assert list(map(float, first[5:8])) == [state.eta, state.loss.recent, state.metrics.rmse.recent]
+    assert first[8:] == ["learning", state.last_sample_at]
+    assert second[:5] == ["empty", "linear", "auto", "", "0"]
     rows = json.loads(run("sessions", "--json", url=address).stdout)
     assert [(row["name"], row["t"]) for row in rows] == [("demo", 3), ("empty", 0)]
     assert rows[0]["loss"]["mean"] > 0
 
 
-def test_a_session_is_shown_whole(client: Client, address: str) -> None:
+def test_sessions_are_a_table_on_a_terminal(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
+    client.session("demo", model="gaussian").learn_many([1.0, 2.0, 3.0])
+    shown = run("sessions", url=address).stdout
+    assert re.search(r"^session +model +algorithm", shown, re.MULTILINE)
+    assert re.search(r"^demo +gaussian +auto +1 +3 +\d.* s ago *$", shown, re.MULTILINE)
+
+
+def test_a_session_is_created_unless_it_exists(client: Client, address: str) -> None:
+    create = ("sessions", "create", "mail", "--model", "logistic", "--classes", "ham,spam")
+    for _ in range(2):
+        done = run(*create, "--dim", "2", "--retain", url=address)
+        assert (done.exit_code, done.stdout) == (0, "mail: logistic, auto, t 0\n")
+    config = client.session("mail").state().config
+    assert (config["classes"], config["dim"], config["retain"]) == (["ham", "spam"], 2, True)
+    other = run(*create, "--eta0", "2", url=address)
+    assert (other.exit_code, "exists" in one_line(other)) == (1, True)
+    named = ("--named", "--option", "delta=2", "--algorithm", "sg", "--eta0", "1", "--json")
+    made = run("sessions", "create", "a", "--model", "huber", *named, url=address)
+    config = json.loads(made.stdout)["config"]
+    assert (config["named"], config["options"], config["algorithm"]) == (True, {"delta": 2}, "sg")
+
+
+def test_a_session_is_shown_whole(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.session("demo", model="linear").learn([0.0] * 20, 1.0)
+    pairs = (
+        line.split("\t")
+        for line in run("sessions", "show", "demo", url=address).stdout.splitlines()
+    )
+    piped = dict(pairs)
+    assert (piped["model"], json.loads(piped["theta"])) == ("linear", [0.0] * 20)
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
     shown = run("sessions", "show", "demo", url=address).stdout
     assert re.search(r"^model +linear$", shown, re.MULTILINE)
     assert re.search(r"^theta +\[0, 0, 0, 0, 0, 0, 0, 0, …\]$", shown, re.MULTILINE)
@@ -47,7 +89,10 @@ def test_a_session_is_shown_whole(client: Client, address: str) -> None:
     assert (state["t"], len(state["theta"])) == (1, 20)
 
 
-def test_named_features_are_shown_largest_first(client: Client, address: str) -> None:
+def test_named_features_are_shown_largest_first(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "is_terminal", lambda: True)
     names = {f"n{i}": 1.0 for i in range(30)} | {"\x1b[31m": 2.0}
     client.session("demo", model="linear", algorithm="sg", eta0=0.5).learn(names, 1.0)
     shown = run("sessions", "show", "demo", url=address).stdout
@@ -97,7 +142,7 @@ def test_a_prediction_is_labelled_later_and_once(
     client: Client, address: str, tmp_path: Path
 ) -> None:
     session = client.session("late", "linear", dim=2, algorithm="sg/ag")
-    assert run("predict", "late", "[1, 2]", "--id", "a", url=address).stdout == "0\n"
+    assert run("predict", "late", "[1, 2]", "--id", "a", url=address).stdout == "0.0\n"
     shown = run("predict", "late", "[[1, 2], [2, 1]]", "--json", url=address).stdout
     assert json.loads(shown) == {"predictions": [0.0, 0.0]}
     session.predict([[1, 1], [2, 2]], id=["b", "c"])

@@ -76,7 +76,6 @@ def test_a_table_with_text_is_pushed_by_names(client: Client, address: str, tmp_
     file.write_text("city,rooms,price\nRome,3,2.1\nOslo,,1.5\n")
     refused = run("push", str(file), "--model", "linear", url=address)
     assert (refused.exit_code, "--named" in one_line(refused)) == (1, True)
-    client.session("towns").delete()
     result = run("push", str(file), "--model", "linear", "--named", url=address)
     assert result.stdout.startswith("towns: 2 samples sent")
     learner = NamedLearner("linear")
