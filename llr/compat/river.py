@@ -16,7 +16,8 @@ from river import base
 
 import llr
 
-TWO = 2
+TWO, ROOM = 2, 16
+"""Classes of `logistic`, and of `softmax` if their number is not given."""
 BOOLEANS: dict[Hashable, int] = {False: 0, True: 1}
 
 
@@ -90,11 +91,13 @@ class LLRClassifier(_Estimator, base.Classifier):  # type: ignore[misc]
     """A classifier: logistic for two classes, softmax for more. Labels may be anything hashable.
 
     Args:
-        max_classes: how many labels there are; a further one is refused.
+        model: `logistic` or `softmax`; None for `softmax` if `max_classes` is above two.
         algorithm: a name from `llr.ALGORITHMS` that takes named features.
         eta0: first step size; `auto` does not use it.
         max_features: names that get a parameter of their own; further ones are hashed.
         options: of the algorithm.
+        max_classes: how many labels there are; a further one is refused. None for two of
+            `logistic` and 16 of `softmax`.
 
     Attributes:
         labels: each label seen so far with its number.
@@ -108,22 +111,28 @@ class LLRClassifier(_Estimator, base.Classifier):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_classes: int = TWO,
+        model: str | None = None,
         algorithm: str = "auto",
         eta0: float = 1e-3,
         max_features: int = llr.NamedConfig.max_features,
         options: Mapping[str, Any] | None = None,
+        max_classes: int | None = None,
     ) -> None:
-        several = max_classes > TWO
-        of_model = {"classes": max_classes} if several else {}
-        model = "softmax" if several else "logistic"
-        super().__init__(model, algorithm, eta0, max_features, options, **of_model)
-        self.max_classes = max_classes
+        several = model == "softmax" or (model is None and (max_classes or TWO) > TWO)
+        self._room = max_classes or (ROOM if several else TWO)
+        if model not in (None, "logistic", "softmax"):
+            raise ValueError(f"model is logistic or softmax, not {model!r}")
+        if not several and self._room != TWO:
+            raise ValueError("logistic has two classes: leave max_classes out, or take softmax")
+        of_model = {"classes": self._room} if several else {}
+        own = "softmax" if several else "logistic"
+        super().__init__(own, algorithm, eta0, max_features, options, **of_model)
+        self.model, self.max_classes = model, max_classes
         self.labels: dict[Hashable, int] = {}
 
     @property
     def _multiclass(self) -> bool:
-        return self.max_classes > TWO
+        return self.learner.config.model == "softmax"
 
     def learn_one(self, x: dict[Any, Any], y: Hashable) -> None:
         """Learn from one sample. A label that is new gets the next number, True always 1."""
@@ -142,7 +151,7 @@ class LLRClassifier(_Estimator, base.Classifier):  # type: ignore[misc]
         if not self.labels and label in BOOLEANS and not self._multiclass:
             self.labels = BOOLEANS
         if label not in self.labels:
-            if len(self.labels) == self.max_classes:
+            if len(self.labels) == self._room:
                 known = ", ".join(map(repr, self.labels))
                 raise ValueError(f"label {label!r} is one too many: there are {known}")
             self.labels[label] = len(self.labels)

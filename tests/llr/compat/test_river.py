@@ -9,7 +9,14 @@ from river import checks, compose, datasets, evaluate, metrics, preprocessing
 import llr
 from llr.compat.river import LLRClassifier, LLRRegressor
 
-ESTIMATORS = [LLRRegressor(), LLRRegressor("huber"), LLRClassifier(), LLRClassifier(12)]
+ESTIMATORS = [
+    LLRRegressor(),
+    LLRRegressor("huber"),
+    LLRRegressor(model="quantile", algorithm="sg/ag"),
+    LLRClassifier(),
+    LLRClassifier(max_classes=12),
+    LLRClassifier(model="softmax", algorithm="sg/ag"),
+]
 
 
 @pytest.mark.slow
@@ -59,3 +66,24 @@ def test_names_that_are_no_strings_and_values_that_are_strings_are_features() ->
         model.learn_one({0: "even" if i % 2 == 0 else "odd"}, i % 2 == 0)
     assert model.predict_one({0: "even"}) is True
     assert model.predict_one({0: "odd"}) is False
+
+
+def test_the_model_of_a_classifier_is_given_or_follows_from_the_number_of_classes() -> None:
+    models = [
+        LLRClassifier(),
+        LLRClassifier(max_classes=3),
+        LLRClassifier(model="logistic"),
+        LLRClassifier(model="softmax"),
+    ]
+    found = [one.learner.config.model for one in models]
+    assert found == ["logistic", "softmax", "logistic", "softmax"]
+    for label in range(16):
+        models[-1].learn_one({"a": 1.0}, label)
+    with pytest.raises(ValueError, match="16 is one too many"):
+        models[-1].learn_one({"a": 1.0}, 16)
+
+
+@pytest.mark.parametrize("wrong", [{"model": "linear"}, {"model": "logistic", "max_classes": 3}])
+def test_a_model_that_is_no_classifier_for_these_labels_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="logistic"):
+        LLRClassifier(**wrong)
