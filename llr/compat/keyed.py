@@ -14,6 +14,8 @@ clock and no I/O: the same samples give the same bytes on any machine with the s
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from llr.config import Config
 from llr.learner import Learner
 from llr.named import NamedConfig, NamedLearner
@@ -27,7 +29,8 @@ class Answer(NamedTuple):
     Attributes:
         t: samples that this key has learnt, this one included.
         prediction: what was predicted before the label was learnt; one number, or one a class.
-        learnt: False if the step would have left the finite numbers; the state is unchanged then.
+        learnt: False without a label, or if the step would have left the finite numbers; the state
+            is unchanged then.
     """
 
     t: int
@@ -40,23 +43,34 @@ class Step:
 
     Args:
         named: features come as a mapping from names to values.
+        cache: how many learners stay in memory, so that the states that were returned last need
+            not be unpacked. The result does not depend on it.
         settings: of `llr.Config`, or of `llr.NamedConfig` if `named`.
     """
 
-    def __init__(self, *, named: bool = False, **settings: Any) -> None:
+    def __init__(self, *, named: bool = False, cache: int = 0, **settings: Any) -> None:
         self.named = named
         self.config = NamedConfig(**settings) if named else Config(**settings)
+        self._cache, self._live = cache, dict[bytes, Any]()
 
     def __call__(
-        self, state: bytes | None, samples: Iterable[tuple[Features, float]]
+        self, state: bytes | None, samples: Iterable[tuple[Features, float | None]]
     ) -> tuple[bytes, list[Answer]]:
         """Learn from a key's next samples; `state` is None before its first.
 
-        Raises `llr.SampleError` on a bad sample; then nothing of the call counts.
+        A sample whose label is None is predicted and not learnt. Raises `llr.SampleError` on a bad
+        sample; then nothing of the call counts.
         """
-        learner = self.learner(state)
+        learner = self._live.pop(state, None) if state is not None else None
+        if learner is None:
+            learner = self.learner(state)
         answers = [self._answer(learner, x, y) for x, y in samples]
-        return learner.pack(history=False), answers
+        after = learner.pack(history=False)
+        if self._cache:
+            self._live[after] = learner
+            if len(self._live) > self._cache:
+                del self._live[next(iter(self._live))]
+        return after, answers
 
     def predict(self, state: bytes | None, x: Features) -> Any:
         """The prediction for one sample, from a key's state."""
@@ -69,7 +83,10 @@ class Step:
         return kind.from_config(self.config) if state is None else kind.unpack(state)  # type: ignore[arg-type]
 
     @staticmethod
-    def _answer(learner: Any, x: Features, y: float) -> Answer:
+    def _answer(learner: Any, x: Features, y: float | None) -> Answer:
+        if y is None:
+            prediction = learner.predict() if x is None else learner.predict(x)
+            return Answer(learner.t, np.asarray(prediction).tolist(), False)
         sample = (y,) if x is None else (x, y)
         outcome = learner.learn(*sample, predictions=True)
         prediction = outcome.predictions[0].tolist() if outcome else None

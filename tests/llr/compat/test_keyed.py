@@ -52,3 +52,37 @@ def test_a_step_out_of_the_finite_numbers_is_an_answer() -> None:
     state, answers = step(None, [([1e10], 1e10)])
     assert answers == [(0, None, False)]
     assert step.learner(state).t == 0
+
+
+@pytest.mark.parametrize("cache", [1, 2, 10])
+def test_a_cache_of_learners_changes_nothing(cache: int) -> None:
+    settings: dict[str, Any] = {"model": "linear", "dim": ROWS.shape[1]}
+    plain, cached = Step(**settings), Step(cache=cache, **settings)
+    states: dict[int, bytes] = {}
+    for i, (x, y) in enumerate(zip(ROWS, LABELS, strict=True)):
+        key = i % 3
+        after, found = cached(states.get(key), [(x, y)])
+        assert (after, found) == plain(states.get(key), [(x, y)])
+        states[key] = after
+    again, _ = cached(states[0], [(ROWS[0], 1.0)])
+    assert cached(states[0], [(ROWS[0], 1.0)])[0] == again  # an engine goes back to a checkpoint
+
+
+def test_a_bad_sample_leaves_nothing_of_its_call_in_a_cache() -> None:
+    step = Step(model="linear", dim=1, cache=5)
+    state, _ = step(None, [([1.0], 1.0)])
+    bad: Any = [([1.0], 1.0), ([float("nan")], 1.0)]
+    with pytest.raises(llr.SampleError):
+        step(state, bad)
+    assert step(state, [([2.0], 2.0)]) == Step(model="linear", dim=1)(state, [([2.0], 2.0)])
+
+
+def test_a_sample_without_a_label_is_predicted_only() -> None:
+    step = Step(model="linear", dim=2)
+    state, _ = step(None, [([1.0, 0.0], 1.0), ([0.0, 1.0], 2.0)])
+    after, [answer] = step(state, [([1.0, 1.0], None)])
+    assert after == state
+    assert answer == (2, step.predict(state, [1.0, 1.0]), False)
+    mean = Step(model="gaussian")
+    state, answers = mean(None, [(None, 4.0), (None, None)])
+    assert answers[1].prediction == mean.predict(state, None)
