@@ -10,6 +10,7 @@
         ├── Malformed             400  the body cannot be parsed
         ├── Unauthenticated       401  an API key is needed
         ├── Forbidden             403  this key's role does not allow that
+        ├── QuotaExceeded         403  this key has as many sessions as it may
         ├── NotFound              404  there is nothing at this path
         │   ├── SessionNotFound   404  the session does not exist
         │   ├── IdNotFound        404  no pending example has this id
@@ -141,6 +142,12 @@ class Forbidden(Problem):
     """The key's role does not allow the request."""
 
     kind = "forbidden"
+
+
+class QuotaExceeded(Problem):
+    """There are as many sessions as this key may have; delete one."""
+
+    kind = "quota-exceeded"
 
 
 class NotFound(Problem):

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
@@ -39,6 +40,7 @@ class AppState:
         readers: those who wait for more of a streamed body.
         draining: whether the service is shutting down.
         keys: the keys that are accepted.
+        creating: held while a tenant's sessions are counted and one is created.
         limiter: what each key may do a second; None without a limit.
     """
 
@@ -51,6 +53,7 @@ class AppState:
     bodies: int = 0
     readers: set["asyncio.Future[Any]"] = field(default_factory=set)
     draining: bool = False
+    creating: asyncio.Lock = field(default_factory=asyncio.Lock)
     keys: KeyRing = field(init=False)
     limiter: RateLimiter | None = field(init=False)
 
@@ -72,6 +75,32 @@ class AppState:
         self.sessions.update_size(session)
         if accepted < sent:
             self.metrics.duplicate(sent - accepted)
+
+    @asynccontextmanager
+    async def quota(self, caller: ApiKey, name: str) -> AsyncIterator[None]:
+        """Let a key create a session of this name. Raises `quota-exceeded` if it has its most.
+
+        A session that exists already may be created again, which changes nothing.
+        """
+        most, prefix = self.settings.max_tenant_sessions, caller.prefix
+        if not most or not prefix:
+            yield
+            return
+        async with self.creating:
+            rows = await self.sessions.list("", most, prefix)
+            if len(rows) >= most and not await self._exists(name):
+                detail = f"this key may have {most} sessions, and they are there: delete one"
+                raise Problem("quota-exceeded", detail, limit=most)
+            yield
+
+    async def _exists(self, name: str) -> bool:
+        try:
+            await self.sessions.get_current(name)
+        except Problem as problem:
+            if problem.kind.name != "session-not-found":
+                raise
+            return False
+        return True
 
     async def cancel_on_shutdown(self, waiting_for: Awaitable[R]) -> R:
         """Wait for something; a 503 ends it when the service is to stop."""

@@ -29,6 +29,7 @@ KINDS: dict[str, Kind] = {
         Kind("malformed", 400, "The request cannot be parsed"),
         Kind("unauthenticated", 401, "A key is needed"),
         Kind("forbidden", 403, "This key may not do that"),
+        Kind("quota-exceeded", 403, "There are as many sessions as this key may have"),
         Kind("not-found", 404, "There is nothing here"),
         Kind("session-not-found", 404, "There is no such session"),
         Kind("id-not-found", 404, "Nothing is kept under this id"),

@@ -94,6 +94,13 @@ class Settings(BaseSettings):
         le=10**6,
         description="Requests that a key may make at once, after a pause, under `rate_limit`.",
     )
+    max_tenant_sessions: int = Field(
+        default=0,
+        ge=0,
+        le=10**6,
+        description="Sessions that a key with a prefix may have; creating more gets 403. 0 sets no"
+        " limit.",
+    )
     insecure: bool = Field(
         default=False,
         description="Listen beyond loopback without any keys: all clients may do everything.",

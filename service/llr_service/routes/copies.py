@@ -46,7 +46,8 @@ async def fork(
     producers = dict(session.producers)
     if origin is not None:
         await run_with_retry(here.sessions, session, Session.checkpoint, bool)
-    copy = await here.sessions.restore(wanted.name, config, ensemble, producers, origin)
+    async with here.quota(caller, wanted.name):
+        copy = await here.sessions.restore(wanted.name, config, ensemble, producers, origin)
     log.info("session forked", extra={"session": session.name, "into": copy.name, "t": copy.t})
     response.headers["ETag"] = f'"{copy.t}"'
     return serializers.session_state(copy)
@@ -90,7 +91,7 @@ def _written(members: dict[str, Any], ensemble: Ensemble | None) -> bytes:
     "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
 )
 @requires(Role.ADMIN)
-async def back(name: Name, snapshot: Snapshot, here: AppStateDep) -> Any:
+async def back(name: Name, snapshot: Snapshot, here: AppStateDep, caller: Caller) -> Any:
     """Restore a snapshot under a new name; going on from it gives the same numbers."""
     if snapshot.format != FORMAT:
         raise _wrong("/format", f"this service reads format {FORMAT}")
@@ -98,19 +99,22 @@ async def back(name: Name, snapshot: Snapshot, here: AppStateDep) -> Any:
     for producer, seq in snapshot.producers.items():
         if not PRODUCER.fullmatch(producer) or not 0 <= seq < MAX_SEQUENCE:
             raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
-    if snapshot.state is None:
-        session = await here.sessions.restore(name, snapshot.config, None, snapshot.producers)
-        return serializers.session_state(session)
+    ensemble = None if snapshot.state is None else _ensemble_of(snapshot)
+    if ensemble is not None and len(snapshot.producers) > here.settings.max_producers:
+        raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
+    async with here.quota(caller, name):
+        session = await here.sessions.restore(name, snapshot.config, ensemble, snapshot.producers)
+    return serializers.session_state(session)
+
+
+def _ensemble_of(snapshot: Snapshot) -> Ensemble:
     try:
         ensemble = from_plain(snapshot.state, snapshot.team, snapshot.times, snapshot.config.drift)
     except StateError as damage:
         raise _wrong("/state", str(damage)) from None
     if not matches_config(ensemble, snapshot.config):
         raise _wrong("/state", "belongs to another config")
-    if len(snapshot.producers) > here.settings.max_producers:
-        raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
-    session = await here.sessions.restore(name, snapshot.config, ensemble, snapshot.producers)
-    return serializers.session_state(session)
+    return ensemble
 
 
 def _wrong(pointer: str, detail: str) -> Problem:

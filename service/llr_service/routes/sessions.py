@@ -33,9 +33,12 @@ MAX_SCANNED = 1000
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
 @requires(Role.WRITE)
-async def create(name: Name, config: SessionConfig, here: AppStateDep, response: Response) -> Any:
+async def create(
+    name: Name, config: SessionConfig, here: AppStateDep, caller: Caller, response: Response
+) -> Any:
     """Create a session. 201 if it is new, 200 if it exists with the same config."""
-    session, new = await here.sessions.create(name, config)
+    async with here.quota(caller, name):
+        session, new = await here.sessions.create(name, config)
     response.status_code = 201 if new else 200
     response.headers["ETag"] = f'"{session.t}"'
     return serializers.session_state(session)
