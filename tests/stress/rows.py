@@ -21,12 +21,14 @@ from . import (
     real_clients,
     recorded,
     replica_kills,
+    restores,
     retries,
     simulation,
     slow_clients,
     soak,
     stalls,
     stops,
+    store_errors,
     watchers,
     writers,
 )
@@ -61,7 +63,9 @@ _ROWS: dict[int, Harness] = {
     25: Harness("the programs people use are served", "runs", 27, 9, real_clients.run),
     26: Harness("every order of events keeps every rule", "seeds", 20_000, 0, simulation.run),
     27: Harness("what was answered fits one history", "histories", 20, 1, recorded.run),
+    28: Harness("every error of the store is told of", "cases", 1_600, 60, store_errors.run),
     29: Harness("nothing asked exceeds its budget", "sessions", 10_000, 50, budgets.run),
+    30: Harness("a restored copy is that copy", "restores", 2_000, 40, restores.run),
 }
 ROWS = {number: with_history(row) for number, row in _ROWS.items()}
 """Rows 4, 5, 10, 11 and 26 have tests of their own among the ordinary ones, run beside the others:
