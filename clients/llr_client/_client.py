@@ -92,6 +92,7 @@ class Client:
         label_seconds: float | None = None,
         expired_label: float | str | None = None,
         retain: bool | None = None,
+        expire_seconds: float | None = None,
         producer: str | None = None,
     ) -> Session:
         """Open a session. With a model it is created unless it exists with the same config.
@@ -116,6 +117,7 @@ class Client:
             label_seconds: seconds for which `predict` keeps an x for its label.
             expired_label: the label to learn when none arrives in that time.
             retain: whether all samples are retained, so that a fork can learn them again.
+            expire_seconds: delete the session when no sample came for so long.
             producer: the name under which samples are numbered. A random name is made if omitted; a
                 given one continues where it stopped, also in another process. Two concurrent
                 senders need two names.
@@ -142,6 +144,7 @@ class Client:
             label_seconds=label_seconds,
             expired_label=expired_label,
             retain=retain,
+            expire_seconds=expire_seconds,
         )
         self._driver.run(operation)
         return Session(operations, self._driver)
@@ -217,6 +220,7 @@ class AsyncClient:
         label_seconds: float | None = None,
         expired_label: float | str | None = None,
         retain: bool | None = None,
+        expire_seconds: float | None = None,
         producer: str | None = None,
     ) -> AsyncSession:
         """Open a session, as `Client.session`."""
@@ -239,6 +243,7 @@ class AsyncClient:
             label_seconds=label_seconds,
             expired_label=expired_label,
             retain=retain,
+            expire_seconds=expire_seconds,
         )
         await self._driver.run(operation)
         return AsyncSession(operations, self._driver)

@@ -258,6 +258,7 @@ class State:
         created_at: when it was created, RFC 3339 in UTC; None if unknown.
         last_sample_at: when its last sample was learnt; None before the first.
         activity: `learning`, `idle` or `drifting`.
+        expires_at: when it is deleted unless a sample comes; None if it does not expire.
     """
 
     name: str
@@ -287,6 +288,7 @@ class State:
     created_at: str | None = None
     last_sample_at: str | None = None
     activity: str | None = None
+    expires_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from llr_service.http.websocket import WebSocketHandshake
 from llr_service.metrics import Metrics
 from llr_service.routes import DIRECT, ROUTERS
 from llr_service.sessions.committer import Committer
+from llr_service.sessions.expiry import Expiry
 from llr_service.sessions.housekeeping import Housekeeping
 from llr_service.sessions.registry import SessionRegistry
 from llr_service.sessions.storage import Storage, VersionReader
@@ -100,7 +101,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             storage, context.metrics, context.settings, context.clock
         )
         going = asyncio.create_task(registry.run_periodic())
-        keeping = asyncio.create_task(Housekeeping(storage, context.metrics).run())
+        expiry = Expiry(registry, context.clock)
+        housekeeping = Housekeeping(storage, context.metrics, expiry)
+        keeping = asyncio.create_task(housekeeping.run())
         resuming = asyncio.create_task(registry.replay_worker.resume())
         try:
             yield

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from llr_service.sessions.config import (
+    MAX_EXPIRE_SECONDS,
     MAX_LABEL_SECONDS,
     NAME,
     SHADOWS,
@@ -158,6 +159,9 @@ class SessionState(Numbers):
     metrics: Metrics
     created_at: str | None = Field(description="RFC 3339, UTC; null if an older version made it.")
     last_sample_at: str | None = Field(description="Likewise; null before the first sample.")
+    expires_at: str | None = Field(
+        description="When it is deleted unless a sample comes; null if it does not expire."
+    )
     activity: Activity = Field(
         description="`learning`: a sample in the last 60 s; `drifting`: and fewer than 500 samples"
         " since the last drift alarm; else `idle`."
@@ -338,6 +342,9 @@ class Fork(BaseModel):
     )
 
     retain: StrictBool | None = Field(None, description="Whether the copy keeps its samples.")
+    expire_seconds: Number | None = Field(
+        None, ge=1, le=MAX_EXPIRE_SECONDS, description="Another time until it expires."
+    )
     relearn: StrictBool = Field(
         default=False, description="Learn all samples of the session anew, from the first one on."
     )

@@ -142,6 +142,7 @@ def _state(
         "activity": session.activity,
         "created_at": rfc3339(session.created),
         "last_sample_at": rfc3339(session.times.last),
+        "expires_at": rfc3339(session.expires or 0),
         "labels": labels(session.labels),
         "retained": retained(session),
         "relearning": session.replay and session.replay.to_json(session.t),

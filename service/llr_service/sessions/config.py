@@ -24,6 +24,8 @@ from llr_service.problems import Problem, pointer
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
+MAX_EXPIRE_SECONDS = 10 * 365 * 86_400.0
+"""The longest `expire_seconds`."""
 MAX_LABEL_SECONDS = 10 * 365 * 86_400
 """The longest time for which an example may wait for its label, in seconds."""
 
@@ -126,6 +128,12 @@ class SessionConfig(BaseModel):
         default=False,
         description="Keep all samples, so that a fork can learn them in another way.",
     )
+    expire_seconds: Number | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_EXPIRE_SECONDS,
+        description="Delete the session when no sample came for so long; never if left out.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -161,8 +169,8 @@ class SessionConfig(BaseModel):
         return None if self.dim is None and self.features else False
 
     def learns_like(self, other: "SessionConfig") -> bool:
-        """Whether they differ only in delayed labels, the drift test and retention."""
-        beside = {"label_seconds", "expired_label", "retain", "drift"}
+        """Whether they differ only in delayed labels, the drift test, retention and expiry."""
+        beside = {"label_seconds", "expired_label", "retain", "drift", "expire_seconds"}
         return self.model_dump(exclude=beside) == other.model_dump(exclude=beside)
 
     def of_learner(self, dim: int | None) -> llr.Config:

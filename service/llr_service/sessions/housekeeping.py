@@ -1,28 +1,35 @@
-"""What runs in the background for a whole store: its size and its sessions are measured."""
+"""What runs in the background for a whole store: it is measured, and sessions expire."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
 from llr_service.metrics import Metrics
+from llr_service.sessions.expiry import Expiry
 from llr_service.sessions.storage import Storage
 
 log = logging.getLogger("llr_service")
 
 MEASURE_SECONDS = 60.0
 """Seconds between two measurements of the store."""
+SCAN_SECONDS, SWEEP_SECONDS = 3600.0, 1.0
+"""Seconds between two searches of the store for sessions that expire, and for those that are due.
+"""
 
 
 class Housekeeping:
     """The background tasks of one app; `run` them until cancelled."""
 
-    def __init__(self, storage: Storage, metrics: Metrics) -> None:
-        self._storage, self._metrics = storage, metrics
+    def __init__(self, storage: Storage, metrics: Metrics, expiry: Expiry | None = None) -> None:
+        self._storage, self._metrics, self._expiry = storage, metrics, expiry
 
     async def run(self) -> None:
         """Run the tasks until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_repeat(MEASURE_SECONDS, self.measure))
+            if self._expiry is not None:
+                tasks.create_task(_repeat(SCAN_SECONDS, self._expiry.scan))
+                tasks.create_task(_repeat(SWEEP_SECONDS, self._expiry.sweep))
 
     async def measure(self) -> None:
         """Measure the store for the metrics."""

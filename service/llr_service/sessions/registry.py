@@ -59,7 +59,11 @@ ORPHAN_SECONDS = 60.0
 
 
 class SessionRegistry:
-    """The sessions of a store that are in memory; `clock` returns the seconds since 1970."""
+    """The sessions of a store that are in memory; `clock` returns the seconds since 1970.
+
+    Attributes:
+        expiring: names of sessions that expire, to be taken by `Expiry`.
+    """
 
     def __init__(
         self,
@@ -74,6 +78,7 @@ class SessionRegistry:
         self._loading: dict[str, asyncio.Future[Session]] = {}
         self._with_labels: set[str] = set()
         self._sizes: dict[str, int] = {}
+        self.expiring: set[str] = set()
         self.replay_worker = ReplayWorker(storage, self.get, self.update_size)
         self._bytes = 0
 
@@ -188,6 +193,10 @@ class SessionRegistry:
             if written.reason == no_session(session.id):
                 raise not_found(name)
         raise VersionConflict
+
+    async def delete_unchanged(self, session: Session) -> bool:
+        """Delete a session unless something has changed it since; whether it was deleted."""
+        return isinstance(await self._delete(session, matched=True), Written)
 
     async def _delete(self, session: Session, matched: bool) -> Written | Conflict:
         """Delete a session, only as this copy has it if it was `matched`."""
@@ -317,6 +326,8 @@ class SessionRegistry:
             self._drop(self._loaded[name])
         session = self._loaded[name] = self._make(name, stored, ensemble)
         self.update_size(session)
+        if session.config.expire_seconds is not None:
+            self.expiring.add(name)
         if session.queue.read_only is not None:
             self.replay_worker.start(name)
         return session

@@ -167,6 +167,12 @@ class Session:
         return self.published.times if self.published else Times()
 
     @property
+    def expires(self) -> int | None:
+        """When it expires unless a sample comes, in ms since 1970; None if it never does."""
+        seconds, last = self.config.expire_seconds, max(self.created, self.times.last or 0)
+        return None if seconds is None or not last else last + int(1000 * seconds)
+
+    @property
     def activity(self) -> Activity:
         """`learning`, `idle` or `drifting`."""
         drift = self.published.drift if self.published else None
