@@ -49,7 +49,7 @@ class File:
 
     def __init__(self, path: Path, connect: Connect) -> None:
         self.db: Connection = opened(path, connect)
-        self.sure, self._untidy = True, True
+        self.sure, self._untidy, self._unerased = True, True, True
         self._acked = CommitWitness(path)
         self._groups = 0
         try:
@@ -76,9 +76,20 @@ class File:
             self._rollback()
 
     def run_maintenance(self) -> bool:
-        """Delete a part of what was put off, durably; whether there may be more."""
-        if not self._untidy:
-            return False
+        """Delete a part of what was put off, durably; whether there may be more.
+
+        At last SQLite's log is emptied: what was deleted still stands in it.
+        """
+        if self._untidy and self._collect():
+            return True
+        if self._unerased:
+            empty_log(self.db)
+            self._unerased = False
+        return False
+
+    def _collect(self) -> bool:
+        """Delete a part of the logs that deleted sessions left; whether there was anything."""
+        self._unerased = True
         try:
             self.db.execute("BEGIN IMMEDIATE")
             self._untidy = collect_logs(self.db)
@@ -172,7 +183,7 @@ SETTINGS = (
     f"PRAGMA journal_size_limit = {BYTES_OF_WAL}",
     "PRAGMA cache_size = -32768",
     "PRAGMA cell_size_check = ON",
-    "PRAGMA secure_delete = FAST",
+    "PRAGMA secure_delete = ON",
 )
 
 
