@@ -23,11 +23,13 @@ from llr_service.routes import DIRECT, ROUTERS
 from llr_service.sessions.committer import Committer
 from llr_service.sessions.expiry import Expiry
 from llr_service.sessions.housekeeping import Housekeeping
+from llr_service.sessions.outbox import Outbox
 from llr_service.sessions.registry import SessionRegistry
 from llr_service.sessions.storage import Storage, VersionReader
 from llr_service.settings import Settings
 from llr_service.stores import open_store
 from llr_service.stores.store import MultiWriter
+from llr_service.webhooks import WebhookSender
 
 
 class App:
@@ -101,6 +103,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             storage, context.metrics, context.settings, context.clock
         )
         going = asyncio.create_task(registry.run_periodic())
+        sending = _send_webhooks(storage, context)
         expiry = Expiry(registry, context.clock)
         housekeeping = Housekeeping(storage, context.metrics, expiry)
         keeping = asyncio.create_task(housekeeping.run())
@@ -108,11 +111,21 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            background = [going, keeping, resuming]
+            background = [going, keeping, resuming, *sending]
             for task in background:
                 task.cancel()
             await asyncio.wait(background)
             await registry.replay_worker.close()
+
+
+def _send_webhooks(storage: Storage, context: AppState) -> list[asyncio.Task[None]]:
+    """Begin to report drift and divergence, if the operator says where to."""
+    settings = context.settings
+    if not settings.webhook_url:
+        return []
+    outbox = context.sessions.outbox = Outbox(storage)
+    sender = WebhookSender(outbox, settings.webhook_url, settings.webhook_secret, context.clock)
+    return [asyncio.create_task(sender.run())]
 
 
 async def _open_storage(stack: AsyncExitStack, context: AppState) -> Storage:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -18,6 +19,7 @@ from llr_service import options
 from llr_service.http.auth import ApiKey, check_distinct, parse_keys
 from llr_service.http.keys import read_key_file
 from llr_service.options import GIB, KIB, MIB, PREFIX, Described, Size, Words
+from llr_service.signing import SECRET_FORM, secret_bytes
 
 MIN_RATE = 1024
 """Default of the minimum upload rate: bytes of a body that extend its timeout by one second."""
@@ -100,6 +102,15 @@ class Settings(BaseSettings):
         le=10**6,
         description="Sessions that a key with a prefix may have; creating more gets 403. 0 sets no"
         " limit.",
+    )
+    webhook_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s]+)?$",
+        description="Where drift and divergence of sessions are reported, as http(s)://host/path.",
+    )
+    webhook_secret: str = Field(
+        default="",
+        description="The secret that signs what is reported: whsec_ and 24 to 64 bytes in base64.",
     )
     insecure: bool = Field(
         default=False,
@@ -242,6 +253,15 @@ class Settings(BaseSettings):
         return hosts
 
     @model_validator(mode="after")
+    def _webhooks_are_signed(self) -> Self:
+        if self.webhook_url or self.webhook_secret:
+            try:
+                secret_bytes(self.webhook_secret)
+            except ValueError:
+                raise ValueError(f"{PREFIX}WEBHOOK_SECRET: {SECRET_FORM}") from None
+        return self
+
+    @model_validator(mode="after")
     def _keys_are_distinct(self) -> Self:
         if self.api_keys_file:
             try:
@@ -276,6 +296,9 @@ class Settings(BaseSettings):
         shown["api_keys"] = [
             ":".join(filter(None, (key.name, str(key.role), key.prefix))) for key in self.api_keys
         ]
+        if self.webhook_url:
+            secret = dict.fromkeys(("webhook_url", "webhook_secret"), "***")
+            shown |= secret | {"webhook_url": urlsplit(self.webhook_url).hostname}
         return shown
 
     @classmethod

@@ -22,6 +22,7 @@ from llr_service.sessions.config import (
     to_stored,
 )
 from llr_service.sessions.ensemble import Ensemble, current_config, new_ensemble
+from llr_service.sessions.outbox import Outbox
 from llr_service.sessions.packing import pack
 from llr_service.sessions.pending_labels import PendingLabels
 from llr_service.sessions.replay import ReplayWorker
@@ -50,6 +51,8 @@ from llr_service.stores.validation import name_taken, no_session
 log = logging.getLogger("llr_service")
 
 NAME_IS_TAKEN = "choose another name, or delete the session first"
+FIRST = "/"
+"""What comes before every name of a session, and after those of the outbox's events."""
 EXPIRY_SECONDS = 1.0
 """Seconds between two searches for expired examples."""
 POLL_SECONDS = 0.1
@@ -62,6 +65,7 @@ class SessionRegistry:
     """The sessions of a store that are in memory; `clock` returns the seconds since 1970.
 
     Attributes:
+        outbox: takes the events of sessions that are reported; None if none are.
         expiring: names of sessions that expire, to be taken by `Expiry`.
     """
 
@@ -79,6 +83,7 @@ class SessionRegistry:
         self._with_labels: set[str] = set()
         self._sizes: dict[str, int] = {}
         self.expiring: set[str] = set()
+        self.outbox: Outbox | None = None
         self.replay_worker = ReplayWorker(storage, self.get, self.update_size)
         self._bytes = 0
 
@@ -210,7 +215,7 @@ class SessionRegistry:
 
         Names with a prefix follow each other, so the list starts there and ends after them.
         """
-        start = max(after, prefix)
+        start = max(after, prefix, FIRST)
         rows = await store_result(self.storage.list(start, limit))
         return [*takewhile(lambda row: row.name.startswith(prefix), rows)]
 
@@ -315,6 +320,7 @@ class SessionRegistry:
             self._clock,
             created_of(stored.config),
         )
+        made.outbox = self.outbox
         if source is not None:
             made.replay = ReplayStatus(source)
             made.replay.block_changes(made.queue, lambda: made.t)

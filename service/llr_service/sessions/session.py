@@ -32,6 +32,7 @@ from llr_service.sessions.batch import (
 from llr_service.sessions.committer import CommitFuture
 from llr_service.sessions.config import SessionConfig
 from llr_service.sessions.ensemble import Ensemble, new_ensemble
+from llr_service.sessions.outbox import Outbox
 from llr_service.sessions.pending_labels import LabelSummary, PendingLabels
 from llr_service.sessions.session_log import SessionLog
 from llr_service.sessions.session_queue import ReplayStatus, SessionQueue
@@ -91,6 +92,7 @@ class Session:
         watchers: how many pins keep it in memory.
         discarded: whether this copy was dropped; it accepts nothing more.
         diverged: whether the last batch was refused because its step diverged.
+        outbox: takes the events that are reported; None if none are.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Session:
         self._ensemble = ensemble
         self.metrics, self.settings = metrics, settings
         self.log, self._clock = log, clock
+        self.outbox: Outbox | None = None
         self.queue = SessionQueue(settings.max_queue)
 
     @property
@@ -381,6 +384,8 @@ class Session:
         samples, _, producer, pending = new
         t, n = self._latest_t, samples.y.size
         if outcome.status is not Status.LEARNT:
+            if not self.diverged and self.outbox is not None and self.replay is None:
+                self.outbox.add("diverged", self.id, self.name, t + outcome.accepted, self.now())
             self.diverged = True
             self.notify_watchers()
             self.metrics.diverged()
@@ -388,8 +393,8 @@ class Session:
         self.metrics.learnt(n, time.perf_counter() - started)
         now = self.now()
         ahead.date(now)
-        if ahead.drift is not None and (alarms := ahead.alarms):
-            self._count_drifts(alarms)
+        if ahead.drift is not None and ahead.alarms:
+            self._report_drifts(ahead, now)
         self._ensemble, self.diverged = ahead, False
         if producer is not None:
             self.producers[producer[0]] = producer[1]
@@ -407,10 +412,15 @@ class Session:
             LearnResult(ahead, n, False, outcome.predictions, names, theta), commit
         )
 
-    def _count_drifts(self, alarms: int) -> None:
-        """Count the drift alarms of the last batch."""
-        if new := alarms - (self._ensemble.alarms if self._ensemble else 0):
-            self.metrics.drifted(new)
+    def _report_drifts(self, ahead: Ensemble, now: int) -> None:
+        """Count the drift alarms of the last batch, and put them into the outbox."""
+        new = ahead.alarms - (self._ensemble.alarms if self._ensemble else 0)
+        if not new:
+            return
+        self.metrics.drifted(new)
+        if self.outbox is not None and self.replay is None and ahead.drift is not None:
+            for t in ahead.drift.at[-new:]:
+                self.outbox.add("drift", self.id, self.name, t, now, alarms=ahead.alarms)
 
     def _publish_after(self, commit: CommitFuture[Any], ensemble: Ensemble | None) -> None:
         """Publish the state as it is now once its commit is durable."""
