@@ -11,6 +11,18 @@ ENV PATH=/opt/llr/bin:$PATH \
     LLR_KERNELS=/opt/llr/kernels \
     PYTHONUNBUFFERED=1
 
+FROM base AS guide
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /src
+COPY constraints.txt zensical.toml ./
+RUN python -m venv /opt/guide && /opt/guide/bin/pip install -c constraints.txt zensical
+COPY docs docs
+COPY bench bench
+COPY examples examples
+COPY scripts/docs.py scripts/docs.py
+RUN /opt/guide/bin/python scripts/docs.py
+
 FROM base AS build
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -28,6 +40,7 @@ COPY README.md LICENSE ./
 COPY llr llr
 COPY service service
 COPY clients clients
+COPY --from=guide /src/service/llr_service/guide/site service/llr_service/guide/site
 # Layers keep whole seconds only, and numba compiles again where a source has another date.
 RUN /opt/llr/bin/pip install --no-compile --no-deps --no-build-isolation . \
     && /opt/llr/bin/pip uninstall --yes pip setuptools \

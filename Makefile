@@ -19,7 +19,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test test-fast test-flink check docs serve fresh dist torture model bench regret image image-test clean
 
-demo: .venv/run
+demo: .venv/guide
 	$(BIN)/llr demo
 
 test: check
@@ -59,10 +59,10 @@ check: .venv/dev
 
 # the documentation site, which the service then serves at /guide
 docs: .venv/dev
-	$(BIN)/python scripts/reference.py
+	$(BIN)/python -m scripts.reference
 	$(BIN)/python scripts/docs.py
 
-serve: .venv/run
+serve: .venv/guide
 	$(BIN)/llr serve
 
 # what a newcomer gets: make demo and make test-fast in a clone, with an empty home
@@ -115,6 +115,12 @@ clean:
 
 .venv/run: .venv/bin/pip pyproject.toml constraints.txt clients/llr_client/_version.py
 	$(PIP) -e .[figures]
+	touch $@
+
+# the site for /guide; without it the service runs as well
+.venv/guide: .venv/run zensical.toml scripts/docs.py $(wildcard docs/*.md)
+	@{ $(PIP) -e .[docs] && $(BIN)/python scripts/docs.py; } || \
+		echo "the documentation site was not built: /guide says how to build it" >&2
 	touch $@
 
 .venv/dev: .venv/run

@@ -7,53 +7,28 @@
  *     await flats.learn({ x: [0.5, -1.2], y: 1 });
  *     const { predictions } = await flats.predict([0.5, -1.2]);
  *
- * A request that fails on its way, or gets 408, 429 or 503, is sent again until `timeout` is over.
+ * A request that fails on its way, or gets 408, 429, 502, 503, 504 or 507, is sent again until
+ * `timeout` is over.
  * Samples have a producer and a number, so a sample that is sent twice is learnt once.
  */
-export type Row = number[] | Record<string, number>;
-export type Label = number | string;
-export interface Sample {
-    x?: Row;
-    y: Label;
+import type {
+    Answer, Fork, Past, Prediction, ProducerState, Row, Sample, SessionConfig, SessionPage,
+} from "./schemas.js";
+
+export type * from "./schemas.js";
+export type Config = SessionConfig;
+export type History = Past;
+export type Learnt = Answer;
+export type State = ProducerState;
+/** The label of a prediction with an `id`. */
+export interface LateLabel {
+    id: string;
+    y: Sample["y"];
     w?: number;
 }
-export interface Config {
-    model: string;
-    algorithm?: string;
-    dim?: number;
-    [option: string]: unknown;
-}
-export interface Loss {
-    total: number;
-    mean: number;
-}
-export interface Learnt {
-    name: string;
-    t: number;
-    accepted: number;
-    duplicate: boolean;
-    eta: number | null;
-    loss: Loss;
-}
-export interface State {
-    name: string;
-    model: string;
-    algorithm: string;
-    t: number;
-    status: string;
-    loss: Loss | null;
-    next_seq?: number | null;
-    [field: string]: unknown;
-}
-export interface Prediction {
-    name: string;
-    t: number;
-    predictions: unknown;
-    [field: string]: unknown;
-}
-export interface SessionPage {
-    sessions: State[];
-    next?: string | null;
+export interface PredictOptions {
+    interval?: number;
+    id?: string | string[];
 }
 export interface Options {
     key?: string;
@@ -107,8 +82,17 @@ export declare class Session {
     learn(samples: Sample | Sample[]): Promise<Learnt>;
     /** Ask the service where to go on, after a call whose samples may or may not be learnt. */
     private resume;
-    /** Predict for a row, or for several. `interval` is a coverage such as 0.9. */
-    predict(x: Row | Row[], interval?: number): Promise<Prediction>;
+    /**
+     * Predict for a row, or for several. `interval` is a coverage such as 0.9. With `id`, one or one
+     * a row, x is kept for its label.
+     */
+    predict(x: Row | Row[], options?: PredictOptions): Promise<Prediction>;
+    /** Learn the x that `predict` kept under an id, once, however often the label is sent. */
+    label(labels: LateLabel | LateLabel[]): Promise<Learnt>;
+    /** The history in at most `points` points; of theta these coordinates, or the first 8. */
+    history(points?: number, theta?: number[] | string[]): Promise<History>;
+    /** Copy the session under another name; `changes` are members of its config, or `relearn`. */
+    fork(name: string, changes?: Omit<Fork, "name">): Promise<Session>;
     /** The states of the session as they change, until `signal` aborts or the service closes. */
     events(signal?: AbortSignal): AsyncGenerator<LearnEvent>;
 }

@@ -7,7 +7,8 @@
  *     await flats.learn({ x: [0.5, -1.2], y: 1 });
  *     const { predictions } = await flats.predict([0.5, -1.2]);
  *
- * A request that fails on its way, or gets 408, 429 or 503, is sent again until `timeout` is over.
+ * A request that fails on its way, or gets 408, 429, 502, 503, 504 or 507, is sent again until
+ * `timeout` is over.
  * Samples have a producer and a number, so a sample that is sent twice is learnt once.
  */
 /** An answer with an error status: `type`, `title`, `detail` and `errors` as in RFC 9457. */
@@ -23,7 +24,7 @@ export class Problem extends Error {
         this.body = body;
     }
 }
-const RETRIED = new Set([408, 429, 503]);
+const RETRIED = new Set([408, 429, 502, 503, 504, 507]);
 export class Client {
     url;
     headers;
@@ -49,18 +50,19 @@ export class Client {
     async request(method, path, body) {
         const deadline = Date.now() + 1000 * this.timeout;
         for (let attempt = 0;; attempt++) {
-            const wait = Math.min(100 * 2 ** attempt, 5000);
-            const last = Date.now() + wait >= deadline;
+            let wait = Math.min(100 * 2 ** attempt, 5000);
+            const last = () => Date.now() + wait >= deadline;
             try {
                 const answer = await this.send(method, path, body, AbortSignal.timeout(Math.max(deadline - Date.now(), 1)));
                 if (answer.ok)
                     return (answer.status === 204 ? undefined : await answer.json());
                 const problem = new Problem(answer.status, await parsed(answer));
-                if (last || !RETRIED.has(answer.status))
+                wait += 1000 * (Number(answer.headers.get("retry-after")) || 0);
+                if (last() || !RETRIED.has(answer.status))
                     throw problem;
             }
             catch (error) {
-                if (last || error instanceof Problem)
+                if (error instanceof Problem || last())
                     throw error;
             }
             await new Promise((done) => setTimeout(done, wait));
@@ -128,10 +130,30 @@ export class Session {
         this.seq = state.next_seq ?? 0;
         this.uncertain = false;
     }
-    /** Predict for a row, or for several. `interval` is a coverage such as 0.9. */
-    predict(x, interval) {
+    /**
+     * Predict for a row, or for several. `interval` is a coverage such as 0.9. With `id`, one or one
+     * a row, x is kept for its label.
+     */
+    predict(x, { interval, id } = {}) {
         const query = interval === undefined ? "" : `?interval=${interval}`;
-        return this.client.request("POST", `${this.path}/predict${query}`, { x });
+        const ids = id === undefined ? {} : Array.isArray(id) ? { ids: id } : { id };
+        return this.client.request("POST", `${this.path}/predict${query}`, { x, ...ids });
+    }
+    /** Learn the x that `predict` kept under an id, once, however often the label is sent. */
+    label(labels) {
+        return this.client.request("POST", `${this.path}/labels`, labels);
+    }
+    /** The history in at most `points` points; of theta these coordinates, or the first 8. */
+    history(points = 500, theta) {
+        const query = new URLSearchParams({ points: String(points) });
+        if (theta !== undefined)
+            query.set("theta", typeof theta[0] === "string" ? JSON.stringify(theta) : theta.join());
+        return this.client.request("GET", `${this.path}/history?${query}`);
+    }
+    /** Copy the session under another name; `changes` are members of its config, or `relearn`. */
+    async fork(name, changes = {}) {
+        await this.client.request("POST", `${this.path}/fork`, { ...changes, name });
+        return this.client.session(name);
     }
     /** The states of the session as they change, until `signal` aborts or the service closes. */
     async *events(signal) {

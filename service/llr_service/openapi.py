@@ -60,6 +60,7 @@ def document(app: FastAPI) -> dict[str, Any]:
                 _add_problems(operation)
         for unused in ("HTTPValidationError", "ValidationError"):
             made["components"]["schemas"].pop(unused, None)
+        _widen_integers(made)
         app.openapi_schema = made
     return app.openapi_schema
 
@@ -73,6 +74,19 @@ def _add_what_fastapi_leaves_out(made: dict[str, Any]) -> None:
     for path, kind in streams.items():
         answer = made["paths"][path]["get"]["responses"]["200"]
         answer["content"] = {kind: {"schema": {"type": "string"}}}
+
+
+def _widen_integers(part: Any) -> None:
+    """Mark integers as int64: generated clients take 32 bits otherwise, and t may be larger."""
+    if isinstance(part, dict):
+        if part.get("type") == "integer":
+            part["format"] = "int64"
+        for key, each in part.items():
+            if key not in ("example", "examples", "default"):
+                _widen_integers(each)
+    elif isinstance(part, list):
+        for each in part:
+            _widen_integers(each)
 
 
 def _operation(route: DirectRoute) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The documentation site, served at `/guide`: built files in `site/`, which `make docs` writes.
 
-The wheels of `make dist` contain them. In a clone the folder is empty until `make docs` has run.
+The wheels of `make dist` and the image contain them. In a clone `make demo`, `make serve` and
+`make docs` write them.
 """
 
 import hashlib

@@ -10,6 +10,7 @@ ONE = {"x": [0.5, -1.2], "y": 1.0}
 NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
 VALUE = {"type": ["number", "boolean", "string"]}
 ROW: dict[str, Any] = {
+    "title": "Row",
     "anyOf": [
         {"type": "array", "items": {"type": "number"}},
         {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
@@ -32,6 +33,7 @@ SEQ: dict[str, Any] = {
     "description": "The sample's own number, larger than the one before; with `producer`.",
 }
 SAMPLE: dict[str, Any] = {
+    "title": "Sample",
     "type": "object",
     "required": ["y"],
     "properties": {
@@ -43,6 +45,7 @@ SAMPLE: dict[str, Any] = {
     "additionalProperties": False,
 }
 COLUMNS: dict[str, Any] = {
+    "title": "SampleColumns",
     "type": "object",
     "required": ["y"],
     "properties": {
@@ -55,7 +58,10 @@ COLUMNS: dict[str, Any] = {
 }
 SAMPLES: dict[str, Any] = {
     "application/json": {
-        "schema": {"anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS]},
+        "schema": {
+            "title": "Samples",
+            "anyOf": [SAMPLE, {"type": "array", "items": SAMPLE}, COLUMNS],
+        },
         "examples": {
             "one sample": {"value": ONE},
             "named features": {"value": NAMED_ONE},

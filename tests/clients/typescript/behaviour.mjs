@@ -11,7 +11,25 @@ const several = await Promise.all([
   demo.learn({ x: [0, 1], y: 1 }),
 ]);
 const predicted = await demo.predict([1, 2]);
-const rows = await demo.predict([[1, 2], [2, 1]], 0.9);
+const rows = await demo.predict([[1, 2], [2, 1]], { interval: 0.9 });
+
+await demo.predict([[1, 2], [2, 2]], { id: ["a", "b"] });
+const labelled = await demo.label({ id: "a", y: 1 });
+const labels = await demo.label([{ id: "b", y: 2, w: 0.5 }, { id: "a", y: 1 }]);
+const past = await demo.history(10, [1]);
+const twin = await (await demo.fork("twin", { algorithm: "sg/ag" })).state();
+await client.session("twin").delete();
+
+// a service that restarts answers 503 behind a proxy, then 502, and is asked again
+const answers = [503, 502, 504, 507];
+const restarting = async (input, init) => {
+  const status = answers.shift();
+  return status ? new Response("{}", { status, headers: { "retry-after": "0" } }) : fetch(input, init);
+};
+const patient = await new Client(url, { fetch: restarting, timeout: 5 }).session("demo").state();
+// it says to wait for longer than the call may take: the call ends at once
+const asked = async () => new Response("{}", { status: 429, headers: { "retry-after": "9" } });
+const limited = await new Client(url, { fetch: asked, timeout: 5 }).sessions().catch((error) => error);
 
 // the first answer to each request is lost after the service has learnt
 let lost = 0;
@@ -46,6 +64,9 @@ const gone = await demo.state().catch((error) => error);
 console.log(JSON.stringify({
   created: created.t, first: first.t, several: several.map((one) => one.t),
   predicted: typeof predicted.predictions, rows: rows.predictions.length,
+  labelled: [labelled.t, labels.t, labels.accepted],
+  past: [past.coordinates, past.t.at(-1)], twin: [twin.name, twin.algorithm, twin.t],
+  patient: patient.t, limited: limited.status,
   lost, again: [again.t, again.duplicate], failed, behind: [behind.t, behind.duplicate],
   refused: [refused instanceof Problem, refused.status, refused.type],
   event: [event.id, event.data.t], listed: listed.sessions.map((one) => one.name),

@@ -42,11 +42,16 @@ def test_every_call_does_what_it_says_and_a_lost_answer_is_learnt_once(tmp_path:
         "predicted": "number",
         "rows": 2,
         "lost": 2,
-        "again": [5, True],
+        "labelled": [5, 6, 1],
+        "past": [[1], 6],
+        "twin": ["twin", "sg/ag", 0],
+        "patient": 6,
+        "limited": 429,
+        "again": [7, True],
         "failed": "TypeError",
-        "behind": [7, False],
+        "behind": [9, False],
         "refused": [True, 422, "invalid"],
-        "event": ["7", 7],
+        "event": ["9", 9],
         "listed": ["demo"],
         "gone": [404, "session-not-found"],
     }
@@ -69,3 +74,14 @@ def test_the_types_declare_every_public_member(name: str) -> None:
     assert methods
     for method in methods:
         assert re.search(rf"\b{method}[(<]|private {method};", types), method
+
+
+def test_every_type_of_the_client_is_declared() -> None:
+    types = (CLIENT / "llr.d.ts").read_text()
+    (imported,) = re.findall(r"import type \{(.*?)\}", types, re.DOTALL)
+    declared = re.findall(
+        r"^export (?:interface|type) (\w+)", (CLIENT / "schemas.d.ts").read_text(), re.MULTILINE
+    )
+    assert {name.strip() for name in imported.split(",") if name.strip()} <= set(declared)
+    package = json.loads((CLIENT / "package.json").read_text())
+    assert set(package["files"]) == {path.name for path in CLIENT.glob("llr.*")} | {"schemas.d.ts"}
