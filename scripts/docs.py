@@ -2,8 +2,8 @@
 
 The site goes to service/llr_service/guide/site, from where the service serves it at /guide under
 the dashboard's Content-Security-Policy. That policy allows nothing inline and no data: URLs, so
-inline scripts and images in style sheets are moved to files of their own. Nothing is loaded from
-another host.
+inline scripts and images in style sheets are moved to files of their own, and the search adopts its
+style sheet. Nothing is loaded from another host.
 """
 
 import base64
@@ -24,7 +24,11 @@ OUTSIDE = ("bench/RESULTS.md", "bench/REGRET.md", "examples/README.md")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((\.\./[^)#\s]+|[\w.-]+\.py)(#[^)]*)?\)")
 SCRIPT = re.compile(r"<script>(.+?)</script>", re.DOTALL)
 DATA = re.compile(r"""url\((["']?)data:([\w/+.-]+)((?:;[\w=-]+)*),(.*?)\1\)""", re.DOTALL)
+SHADOW_STYLE = re.compile(r"(\w+)\.appendChild\(\w+\(\"style\",\{\},(\w+)\.toString\(\)\)\)")
+"""The search dialog of Zensical, which makes a style element in its shadow tree."""
+ADOPTED = r"(s=>{s.replaceSync(\2.toString());\1.adoptedStyleSheets=[s]})(new CSSStyleSheet)"
 ALIGNED = re.compile(r'style="text-align: (\w+);"')
+PAGE = re.compile(r"\]\(([\w-]+)\.md\)")
 SUFFIXES = {"image/svg+xml": ".svg", "image/png": ".png"}
 
 
@@ -62,8 +66,21 @@ def externalize(site: Path) -> None:
         up = "../" * (len(page.relative_to(site).parts) - 1)
         text = SCRIPT.sub(partial(_script, site, up), page.read_text())
         page.write_text(ALIGNED.sub(r'align="\1"', text))
+    found = 0
+    for bundle in site.glob("assets/javascripts/bundle.*.js"):
+        text, count = SHADOW_STYLE.subn(ADOPTED, bundle.read_text())
+        bundle.write_text(text)
+        found += count
+    if found != 1:
+        raise Broken(f"the style of the search was found {found} times, not once: see SHADOW_STYLE")
     for style in site.rglob("*.css"):
         style.write_text(DATA.sub(partial(_image, style.parent), style.read_text()))
+
+
+def list_pages(site: Path) -> None:
+    """Point the links of llms.txt at the site's pages."""
+    listed = site / "llms.txt"
+    listed.write_text(PAGE.sub(r"](/guide/\1/)", listed.read_text()))
 
 
 def _script(site: Path, up: str, found: re.Match[str]) -> str:
@@ -103,6 +120,7 @@ def build(site: Path = SITE) -> None:
         if done.returncode:
             raise Broken(f"{done.stdout}{done.stderr}")
         externalize(folder / "site")
+        list_pages(folder / "site")
         shutil.rmtree(site, ignore_errors=True)
         shutil.copytree(folder / "site", site)
 

@@ -1,12 +1,18 @@
-"""Write the pages of docs/ that the code determines: `make docs` runs this."""
+"""Write the files that the code determines: `make docs` runs `python -m scripts.reference`."""
 
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from llr_service.app import App
 from llr_service.metrics import Metrics
 from llr_service.problems import KINDS, TYPE_PREFIX
+from llr_service.settings import Settings
 
-DOCS = Path(__file__).parents[1] / "docs"
+from scripts import reference_api, reference_cli, reference_sdk, typescript
+
+ROOT = Path(__file__).parents[1]
 ERRORS = f"""# Errors
 
 Every error is an `application/problem+json` document (RFC 9457). `type` is `{TYPE_PREFIX}` and
@@ -47,9 +53,22 @@ def metrics() -> str:
     )
 
 
-PAGES = {"errors.md": errors, "metrics.md": metrics}
+@cache
+def _document() -> dict[str, Any]:
+    document: dict[str, Any] = App(Settings(store="memory:")).inner.openapi()
+    return document
+
+
+FILES = {
+    "docs/errors.md": errors,
+    "docs/metrics.md": metrics,
+    "docs/routes.md": lambda: reference_api.routes(_document()),
+    "docs/commands.md": reference_cli.commands,
+    "docs/sdk-reference.md": reference_sdk.sdk,
+    "clients/typescript/schemas.d.ts": lambda: typescript.schemas(_document()),
+}
 
 if __name__ == "__main__":
-    for name, text in PAGES.items():
-        (DOCS / name).write_text(text())
-    sys.stdout.write(f"docs/: {', '.join(PAGES)}\n")
+    for name, text in FILES.items():
+        (ROOT / name).write_text(text())
+    sys.stdout.write(f"{', '.join(FILES)}\n")

@@ -13,15 +13,10 @@ PLAIN = {"integer": "number", "number": "number", "string": "string", "boolean":
 
 
 def schemas(document: Mapping[str, Any]) -> str:
-    """The declarations of all schemas, and of the samples that `learn` takes."""
-    learn = document["paths"]["/v1/sessions/{name}/samples"]["post"]["requestBody"]["content"]
-    sample = learn["application/json"]["schema"]["anyOf"][0]
-    found = document["components"]["schemas"] | {"Sample": sample}
-    members = sample["properties"]
-    rows = [f"export type {name} = {type_of(members[key])};" for name, key in
-            (("Row", "x"), ("Label", "y"))]
+    """The declarations of all schemas."""
+    found = document["components"]["schemas"]
     declared = [_declaration(name, found[name]) for name in sorted(found)]
-    return "\n".join([HEADER.rstrip(), *rows, *declared]) + "\n"
+    return "\n".join([HEADER.rstrip(), *declared]) + "\n"
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
@@ -39,12 +34,8 @@ def type_of(schema: Mapping[str, Any]) -> str:
     if "enum" in schema or "const" in schema:
         return " | ".join(json.dumps(each) for each in schema.get("enum", [schema.get("const")]))
     kind = schema.get("type")
-    if isinstance(kind, list):
-        return " | ".join(dict.fromkeys(type_of({**schema, "type": each}) for each in kind))
-    if kind == "array":
-        return _array(schema)
-    if kind == "object":
-        return _object(schema)
+    if kind in ("array", "object"):
+        return _array(schema) if kind == "array" else _object(schema)
     return "null" if kind == "null" else PLAIN.get(str(kind), "unknown")
 
 

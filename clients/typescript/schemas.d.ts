@@ -2,8 +2,6 @@
  * The service's requests and answers, generated from its OpenAPI document by
  * `make docs` (scripts/typescript.py).
  */
-export type Row = number[] | Record<string, number | boolean | string>;
-export type Label = number | string;
 /** The answer to learning. 200 means: applied exactly once, and on disk. */
 export interface Answer {
     /** Samples learnt so far. */
@@ -103,7 +101,7 @@ export interface Fork {
     /** Bits of a shared place. */
     hash_bits?: number | null;
     /** Where theta starts, if not where the session's is. */
-    theta0?: number | number[] | number[][] | Record<string, number | number[]> | null;
+    theta0?: Theta0;
     /** `exact` or `off`. */
     regret?: string | null;
     /** All options; those that still fit are kept if left out. */
@@ -129,6 +127,8 @@ export interface Issue {
     pointer?: string | null;
     line?: number | null;
 }
+/** A number, or the name of a class where classes have names. */
+export type Label = number | string;
 /** How many labels of predictions with an id are yet to come, came, and did not in time. */
 export interface LateLabels {
     waiting: number;
@@ -316,14 +316,23 @@ export interface Retained {
     /** Whether they are all it has learnt. */
     complete: boolean;
 }
+/** The features of a sample. */
+export type Row = number[] | Record<string, number | boolean | string>;
+/** One (x, y): the features and the label of one event. */
 export interface Sample {
-    x?: number[] | Record<string, number | boolean | string>;
-    /** A number, or the name of a class where classes have names. */
-    y: number | string;
+    x?: Row;
+    y: Label;
     /** The weight of the sample, which multiplies its loss. */
     w?: number;
     /** The sample's own number, larger than the one before; with `producer`. */
     seq?: number;
+}
+/** Many samples as columns. */
+export interface SampleColumns {
+    x?: Row[];
+    y: Label[];
+    w?: number[];
+    seq?: number[];
 }
 /** The body of `PUT /v1/sessions/{name}`. Only `model` is required. */
 export interface SessionConfig {
@@ -342,7 +351,7 @@ export interface SessionConfig {
     /** The first step size, or the only one; `auto` needs none. */
     eta0?: number;
     /** Where theta starts; zero if left out. */
-    theta0?: number | number[] | number[][] | Record<string, number | number[]> | null;
+    theta0?: Theta0;
     /** `exact` (default where dim is at most 64) or `off`. */
     regret?: string | null;
     /** Settings of the model and the algorithm, by name. */
@@ -477,3 +486,4 @@ export interface Snapshot {
     /** Pairs of t and the wall-clock time it was reached, in ms since 1970. */
     times?: [number, number][];
 }
+export type Theta0 = number | number[] | number[][] | Record<string, number | number[]> | null;

@@ -1,6 +1,7 @@
 """The OpenAPI document: FastAPI's, with the direct routes, the problems and the examples added."""
 
 import inspect
+from copy import deepcopy
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ import llr
 from llr_service.http.routing import DirectRoute
 from llr_service.problems import KINDS, MEDIA_TYPE
 from llr_service.routes import DIRECT
+from llr_service.routes.request_schemas import COMPONENTS
 from llr_service.schemas import ProblemDocument
 from llr_service.sessions.config import NAME
 
@@ -50,6 +52,7 @@ def document(app: FastAPI) -> dict[str, Any]:
             ref_template=REF + "{model}",
         )
         made.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
+        made["components"]["schemas"] |= deepcopy(COMPONENTS)
         for route in DIRECT:
             made["paths"].setdefault(route.path, {})[route.method.lower()] = _operation(route)
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
@@ -60,7 +63,7 @@ def document(app: FastAPI) -> dict[str, Any]:
                 _add_problems(operation)
         for unused in ("HTTPValidationError", "ValidationError"):
             made["components"]["schemas"].pop(unused, None)
-        _widen_integers(made)
+        _widen_numbers(made)
         app.openapi_schema = made
     return app.openapi_schema
 
@@ -70,23 +73,32 @@ def _add_what_fastapi_leaves_out(made: dict[str, Any]) -> None:
     created["200"] = created["201"] | {"description": "It exists with the same config."}
     restored = made["paths"]["/v1/sessions/{name}/snapshot"]["put"]["requestBody"]["content"]
     restored["application/json"]["examples"] = {"of a fresh session": {"value": FRESH}}
+    schemas = made["components"]["schemas"]
+    for name in ("SessionConfig", "Fork"):  # one name for what is the same in both
+        members = schemas[name]["properties"]
+        text = members["theta0"].pop("description")
+        schemas["Theta0"] = members["theta0"] | {"title": "Theta0"}
+        members["theta0"] = {"$ref": REF + "Theta0", "description": text}
     streams = {"/v1/sessions/{name}/events": "text/event-stream", "/metrics": "text/plain"}
     for path, kind in streams.items():
         answer = made["paths"][path]["get"]["responses"]["200"]
         answer["content"] = {kind: {"schema": {"type": "string"}}}
 
 
-def _widen_integers(part: Any) -> None:
-    """Mark integers as int64: generated clients take 32 bits otherwise, and t may be larger."""
+FORMATS = {"integer": "int64", "number": "double"}
+
+
+def _widen_numbers(part: Any) -> None:
+    """Give numbers their formats: generated clients take 32 bits otherwise."""
     if isinstance(part, dict):
-        if part.get("type") == "integer":
-            part["format"] = "int64"
+        if isinstance(part.get("type"), str) and part["type"] in FORMATS:
+            part["format"] = FORMATS[part["type"]]
         for key, each in part.items():
             if key not in ("example", "examples", "default"):
-                _widen_integers(each)
+                _widen_numbers(each)
     elif isinstance(part, list):
         for each in part:
-            _widen_integers(each)
+            _widen_numbers(each)
 
 
 def _operation(route: DirectRoute) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from llr_service.guide import find
 from support.root import ROOT
 
 from scripts import docs, reference
@@ -21,9 +22,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", reference.PAGES)
-def test_generated_pages_are_as_the_code_is(name: str) -> None:
-    assert (ROOT / "docs" / name).read_text() == reference.PAGES[name](), "make docs"
+@pytest.mark.parametrize("name", reference.FILES)
+def test_generated_files_are_as_the_code_is(name: str) -> None:
+    assert (ROOT / name).read_text() == reference.FILES[name](), "make docs"
 
 
 def test_every_page_is_in_the_navigation_and_in_llms_txt() -> None:
@@ -52,6 +53,14 @@ def test_every_link_leads_to_a_file_and_an_anchor_that_exist(site: Path) -> None
                 assert unquote(url.fragment) in anchors[target], (page, link)
             checked += 1
     assert checked > 1000
+
+
+def test_the_links_of_llms_txt_are_pages_of_the_site(site: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text())
+    assert len(links) == len(PAGES) - 1
+    for link in links:
+        assert link.startswith("/guide/")
+        assert find(link.removeprefix("/guide/"), site) is not None, link
 
 
 def test_nothing_is_inline_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:

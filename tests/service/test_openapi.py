@@ -43,6 +43,7 @@ BESIDE = {
     "GET /docs",
     "GET /guide",
     "GET /guide/{path:path}",
+    "GET /llms.txt",
     "GET /openapi.json",
 }
 """Routes for people, which are no part of the document."""
@@ -54,6 +55,13 @@ def routes(app: App) -> set[str]:
     for route in iter_route_contexts(app.inner.routes):
         found |= {f"{method} {route.path}" for method in set(route.methods or ["WS"]) - {"HEAD"}}
     return {route for route in found if "/swagger/" not in route}
+
+
+def test_numbers_have_64_bits_for_generated_clients() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["Answer"]["properties"]["t"]["format"] == "int64"
+    assert schemas["Answer"]["properties"]["eta"]["format"] == "double"
+    assert schemas["Row"]["anyOf"][0]["items"]["format"] == "double"
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:

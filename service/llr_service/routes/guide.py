@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 
 from llr_service import guide
 from llr_service.http.auth import PUBLIC, requires
+from llr_service.problems import Problem
 from llr_service.routes.dashboard import conditional
 
 router = APIRouter(tags=["guide"])
@@ -23,8 +24,23 @@ async def page(request: Request) -> Response:
         return conditional(request, found)
     if path and guide.find(f"{path}/") is not None:
         return RedirectResponse(f"/guide/{path}/")
-    raise HTTPException(404, NOT_BUILT if guide.find("") is None else None)
+    raise _missing()
 
 
+@requires(PUBLIC)
+async def llms(request: Request) -> Response:
+    """The pages of the site in one list, at the address where language models look for it."""
+    found = guide.find("llms.txt")
+    if found is None:
+        raise _missing()
+    return conditional(request, found)
+
+
+def _missing() -> Exception:
+    """404; without a site it says how to build it."""
+    return HTTPException(404) if guide.find("") is not None else Problem("not-found", NOT_BUILT)
+
+
+router.add_route("/llms.txt", llms, methods=["GET"], include_in_schema=False)
 router.add_route("/guide", page, methods=["GET"], include_in_schema=False)
 router.add_route("/guide/{path:path}", page, methods=["GET"], include_in_schema=False)

@@ -8,18 +8,30 @@ from llr_service.sessions.batch import MAX_SEQUENCE, PRODUCER
 
 ONE = {"x": [0.5, -1.2], "y": 1.0}
 NAMED_ONE = {"x": {"age": 30, "city": "Rome", "new": True}, "y": 1.0}
-VALUE = {"type": ["number", "boolean", "string"]}
-ROW: dict[str, Any] = {
-    "title": "Row",
+VALUE = {"anyOf": [{"type": "number"}, {"type": "boolean"}, {"type": "string"}]}
+COMPONENTS: dict[str, dict[str, Any]] = {}
+"""Schemas that several bodies have in common, by name."""
+
+
+def component(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Name a schema; returns a reference to it."""
+    COMPONENTS[name] = {"title": name} | schema
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+ROW_SCHEMA: dict[str, Any] = {
+    "description": "The features of a sample.",
     "anyOf": [
         {"type": "array", "items": {"type": "number"}},
         {"type": "object", "additionalProperties": VALUE, "description": "Named features."},
-    ]
+    ],
 }
+ROW = component("Row", ROW_SCHEMA)
 Y: dict[str, Any] = {
-    "type": ["number", "string"],
+    "anyOf": [{"type": "number"}, {"type": "string"}],
     "description": "A number, or the name of a class where classes have names.",
 }
+LABEL = component("Label", Y)
 WEIGHT: dict[str, Any] = {
     "type": "number",
     "minimum": 0,
@@ -32,30 +44,32 @@ SEQ: dict[str, Any] = {
     "maximum": MAX_SEQUENCE - 1,
     "description": "The sample's own number, larger than the one before; with `producer`.",
 }
-SAMPLE: dict[str, Any] = {
-    "title": "Sample",
+SAMPLE_SCHEMA: dict[str, Any] = {
+    "description": "One (x, y): the features and the label of one event.",
     "type": "object",
     "required": ["y"],
     "properties": {
         "x": ROW,
-        "y": Y,
+        "y": LABEL,
         "w": WEIGHT,
         "seq": SEQ,
     },
     "additionalProperties": False,
 }
-COLUMNS: dict[str, Any] = {
-    "title": "SampleColumns",
+SAMPLE = component("Sample", SAMPLE_SCHEMA)
+COLUMNS_SCHEMA: dict[str, Any] = {
+    "description": "Many samples as columns.",
     "type": "object",
     "required": ["y"],
     "properties": {
         "x": {"type": "array", "items": ROW},
-        "y": {"type": "array", "items": Y},
+        "y": {"type": "array", "items": LABEL},
         "w": {"type": "array", "items": WEIGHT},
         "seq": {"type": "array", "items": SEQ},
     },
     "additionalProperties": False,
 }
+COLUMNS = component("SampleColumns", COLUMNS_SCHEMA)
 SAMPLES: dict[str, Any] = {
     "application/json": {
         "schema": {
@@ -142,7 +156,7 @@ PREDICT: dict[str, Any] = {
 LABEL: dict[str, Any] = {
     "type": "object",
     "required": ["id", "y"],
-    "properties": {"id": ID, "y": Y, "w": WEIGHT},
+    "properties": {"id": ID, "y": LABEL, "w": WEIGHT},
     "additionalProperties": False,
 }
 LABELS: dict[str, Any] = {

@@ -15,6 +15,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "index.html").write_text("<p>start")
     (folder / "api/index.html").write_text("<p>api")
     (folder / "search.json").write_text("{}")
+    (folder / "llms.txt").write_text("# LLR")
     (tmp_path / "secret.txt").write_text("secret")
     monkeypatch.setattr(guide.find, "__defaults__", (folder,))
     return folder
@@ -28,6 +29,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("/guide/api", "<p>api", "text/html"),
         ("/guide/api/", "<p>api", "text/html"),
         ("/guide/search.json", "{}", "application/json"),
+        ("/guide/llms.txt", "# LLR", "text/plain"),
+        ("/llms.txt", "# LLR", "text/plain"),
     ],
 )
 def test_a_page_comes_with_the_policy_of_the_dashboard(
@@ -52,6 +55,8 @@ def test_an_installation_without_a_site_says_how_to_build_it(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide.find, "__defaults__", (tmp_path / "none",))
-    answer = client.get("/guide/")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
+    for path in ("/guide/", "/llms.txt"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "make docs" in answer.text
