@@ -1,6 +1,7 @@
 """Write the files that the code determines: `make docs` runs `python -m scripts.reference`."""
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def _document() -> dict[str, Any]:
     return document
 
 
-FILES = {
+FILES: dict[str, Callable[[], str]] = {
     "docs/errors.md": errors,
     "docs/metrics.md": metrics,
     "docs/routes.md": lambda: reference_api.routes(_document()),

@@ -60,7 +60,7 @@ def _row(parameter: Any) -> str:
 def _values(parameter: Any) -> str:
     if parameter.metavar:
         return _cell(parameter.metavar)
-    kind = parameter.type_descriptor.annotation
+    kind: type = parameter.type_descriptor.annotation
     if issubclass(kind, Enum):
         return _cell("|".join(str(each.value) for each in kind))
     return WORDS.get(kind, kind.__name__.upper())

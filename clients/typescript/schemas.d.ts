@@ -118,6 +118,8 @@ export interface Fork {
     expired_label?: number | string | null;
     /** Whether the copy keeps its samples. */
     retain?: boolean | null;
+    /** Another time until it expires. */
+    expire_seconds?: number | null;
     /** Learn all samples of the session anew, from the first one on. */
     relearn?: boolean;
 }
@@ -266,6 +268,8 @@ export interface ProducerState {
     created_at: string | null;
     /** Likewise; null before the first sample. */
     last_sample_at: string | null;
+    /** When it is deleted unless a sample comes; null if it does not expire. */
+    expires_at: string | null;
     /** `learning`: a sample in the last 60 s; `drifting`: and fewer than 500 samples since the last drift alarm; else `idle`. */
     activity: "learning" | "idle" | "drifting";
     /** Its name as a shadow, null if it was none. */
@@ -368,6 +372,8 @@ export interface SessionConfig {
     expired_label?: number | string | null;
     /** Keep all samples, so that a fork can learn them in another way. */
     retain?: boolean;
+    /** Delete the session when no sample came for so long; never if left out. */
+    expire_seconds?: number | null;
 }
 /** A page of the list. */
 export interface SessionPage {
@@ -427,6 +433,8 @@ export interface SessionState {
     created_at: string | null;
     /** Likewise; null before the first sample. */
     last_sample_at: string | null;
+    /** When it is deleted unless a sample comes; null if it does not expire. */
+    expires_at: string | null;
     /** `learning`: a sample in the last 60 s; `drifting`: and fewer than 500 samples since the last drift alarm; else `idle`. */
     activity: "learning" | "idle" | "drifting";
     /** Its name as a shadow, null if it was none. */

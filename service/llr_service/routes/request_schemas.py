@@ -27,11 +27,11 @@ ROW_SCHEMA: dict[str, Any] = {
     ],
 }
 ROW = component("Row", ROW_SCHEMA)
-Y: dict[str, Any] = {
+Y_SCHEMA: dict[str, Any] = {
     "anyOf": [{"type": "number"}, {"type": "string"}],
     "description": "A number, or the name of a class where classes have names.",
 }
-LABEL = component("Label", Y)
+Y = component("Label", Y_SCHEMA)
 WEIGHT: dict[str, Any] = {
     "type": "number",
     "minimum": 0,
@@ -50,7 +50,7 @@ SAMPLE_SCHEMA: dict[str, Any] = {
     "required": ["y"],
     "properties": {
         "x": ROW,
-        "y": LABEL,
+        "y": Y,
         "w": WEIGHT,
         "seq": SEQ,
     },
@@ -63,7 +63,7 @@ COLUMNS_SCHEMA: dict[str, Any] = {
     "required": ["y"],
     "properties": {
         "x": {"type": "array", "items": ROW},
-        "y": {"type": "array", "items": LABEL},
+        "y": {"type": "array", "items": Y},
         "w": {"type": "array", "items": WEIGHT},
         "seq": {"type": "array", "items": SEQ},
     },
@@ -156,7 +156,7 @@ PREDICT: dict[str, Any] = {
 LABEL: dict[str, Any] = {
     "type": "object",
     "required": ["id", "y"],
-    "properties": {"id": ID, "y": LABEL, "w": WEIGHT},
+    "properties": {"id": ID, "y": Y, "w": WEIGHT},
     "additionalProperties": False,
 }
 LABELS: dict[str, Any] = {
