@@ -133,6 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
     app = App(settings)
     config = uvicorn.Config(
         app,
+        interface="asgi3",
         host=settings.host,
         port=settings.port,
         log_config=None,

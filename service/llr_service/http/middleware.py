@@ -54,7 +54,7 @@ class RequestMiddleware:
             else:
                 request.name, request.route = found.name, found.route.path
                 response = await found.route.call(request)
-                if response is not None:
+                if response is not None and not request.write(response):
                     await request.respond(response)
         except Problem as problem:
             await request.refuse(problem)

@@ -9,6 +9,7 @@ from llr_service.app_state import AppState
 from llr_service.http.auth import ANYBODY, ApiKey
 from llr_service.http.bodies import BodyBudget
 from llr_service.http.responses import Header, Response, content_length, error_response
+from llr_service.http.uvicorn_private import Cycle
 from llr_service.problems import Problem
 from llr_service.sessions.config import NAME_PATTERN
 from llr_service.sessions.consistency import get_latest
@@ -33,7 +34,6 @@ class Request:
     """
 
     __slots__ = (
-        "_id",
         "_send",
         "budget",
         "caller",
@@ -53,13 +53,16 @@ class Request:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         header = self.headers.get
         self.id = logs.set_request_id(header(b"x-request-id"), header(b"traceparent"))
-        self._id: Header = (b"x-request-id", self.id.encode())
         self.name: str | None = None
         self.caller: ApiKey = ANYBODY
         self.route = ""
         self.budget = BodyBudget(state)
         self.session: Session | None = None
         self.status = 0
+
+    @property
+    def _id(self) -> Header:
+        return b"x-request-id", self.id.encode()
 
     @property
     def content_type(self) -> str:
@@ -97,6 +100,17 @@ class Request:
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), self._id]
         await self._send(message)
+
+    def write(self, response: Response) -> bool:
+        """Send a whole response at once, if the channel back is uvicorn's; whether it was sent.
+
+        Whoever wraps the channel, to add headers to what it sends, gets ASGI's messages.
+        """
+        cycle = getattr(self._send, "__self__", None)
+        if type(cycle) is Cycle and cycle.respond(response, self.id.encode()):
+            self.status = response.status
+            return True
+        return False
 
     async def respond(self, response: Response) -> None:
         """Send a whole response."""

@@ -8,8 +8,9 @@ uvicorn makes two system calls and two packets; `UnreadAnswers` bounds what clie
 from asyncio import Transport
 from collections.abc import Iterable
 from functools import lru_cache
+from http import HTTPStatus
 from itertools import islice
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -22,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from llr_service.http.responses import content_length
+from llr_service.http.responses import Header, Response, content_length
 
 __all__ = [
     "HEADER_RE",
@@ -60,6 +61,8 @@ class Cycle(RequestResponseCycle):
     """A request and its answer."""
 
     _head: dict[str, Any] | None = None
+    _defaults: ClassVar[list[Header] | None] = None
+    _lines: ClassVar[bytes] = b""
 
     async def send(self, message: Any) -> None:
         """Send an ASGI message."""
@@ -99,16 +102,46 @@ class Cycle(RequestResponseCycle):
             and self.scope["method"] != "HEAD"
         )
 
+    def respond(self, response: Response, request_id: bytes) -> bool:
+        """Write a response of this package at once; False if it has to go through `send`.
+
+        Its headers are well-formed and say nothing of the connection: they are not checked.
+        """
+        status, headers, body = response
+        if (
+            status != HTTPStatus.OK
+            or not self.keep_alive
+            or self.response_started
+            or self.disconnected
+            or self.flow.write_paused
+            or self.access_log
+            or not 0 < len(body) <= JOINED
+            or self.scope["method"] == "HEAD"
+        ):
+            return False
+        lines = [b"%b: %b\r\n" % header for header in headers]
+        last = b"content-length: %d\r\nx-request-id: %b\r\n\r\n" % (len(body), request_id)
+        self._finish(b"".join((STATUS_LINE[status], self._default_lines(), *lines, last, body)))
+        return True
+
     def _write(self, head: dict[str, Any], body: bytes) -> None:
-        lines = [STATUS_LINE[head["status"]]]
-        lines += [_line(*header) for header in self.default_headers]
-        lines += [_line(*header) for header in head["headers"]]
-        lines += (b"\r\n", body)
+        lines = [_line(*header) for header in head["headers"]]
+        start = STATUS_LINE[head["status"]]
+        self._finish(b"".join((start, self._default_lines(), *lines, b"\r\n", body)))
+
+    def _finish(self, response: bytes) -> None:
         self.response_started = self.response_complete = True
         self.waiting_for_100_continue = False
-        self.transport.write(b"".join(lines))
+        self.transport.write(response)
         self.message_event.set()
         self.on_response()
+
+    def _default_lines(self) -> bytes:
+        """uvicorn's own headers as lines. It makes a new list of them once a second."""
+        if Cycle._defaults is not self.default_headers:
+            Cycle._defaults = self.default_headers
+            Cycle._lines = b"".join([_line(*header) for header in self.default_headers])
+        return Cycle._lines
 
 
 @lru_cache(maxsize=1024)

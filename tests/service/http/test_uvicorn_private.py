@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from llr_service.http.uvicorn_private import JOINED
+from llr_service.http.responses import JSON, Response
+from llr_service.http.uvicorn_private import JOINED, Cycle
 from support.http_talk import Talk, Transport
 
 REQUEST = b"GET /x HTTP/1.1\r\nhost: here\r\n\r\n"
@@ -128,3 +129,67 @@ async def test_an_app_that_fails_before_its_body_is_a_500(messages: list[Any]) -
 @pytest.mark.parametrize("part", [b"o", b"oks"])
 async def test_a_body_of_another_length_closes_the_connection(part: bytes) -> None:
     assert (await said(REQUEST, start(LENGTH), body(part))).closed
+
+
+class Replier:
+    """An app that gives its response to the cycle, and sends it by ASGI's messages if refused."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        self.accepted: bool | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        cycle = send.__self__
+        assert type(cycle) is Cycle
+        self.accepted = cycle.respond(self.response, b"id-1")
+        if not self.accepted:
+            status, headers, content = self.response
+            length = (b"content-length", b"%d" % len(content))
+            await send(start(*headers, length, (b"x-request-id", b"id-1"), status=status))
+            await send(body(content))
+
+
+async def replied(request: bytes, response: Response) -> tuple[bool | None, Writes]:
+    app = Replier(response)
+    talk = Talk(app)
+    transport = Writes()
+    talk.connection.transport = talk.transport = transport
+    await talk.say(request)
+    return app.accepted, transport
+
+
+@pytest.mark.anyio
+async def test_a_whole_response_is_one_write() -> None:
+    accepted, transport = await replied(REQUEST, Response(200, [JSON, (b"etag", b'"3"')], b"{}"))
+    assert accepted
+    assert transport.writes == [
+        b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\netag: "3"\r\n'
+        b"content-length: 2\r\nx-request-id: id-1\r\n\r\n{}"
+    ]
+    assert not transport.closed
+
+
+@pytest.mark.anyio
+async def test_the_next_request_of_a_connection_follows_a_whole_response() -> None:
+    _, transport = await replied(2 * REQUEST, Response(200, [JSON], b"{}"))
+    assert transport.written.count(b"HTTP/1.1 200 OK") == 2
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("request_", "response"),
+    [
+        (REQUEST, Response(404, [JSON], b"{}")),
+        (REQUEST, Response(200, [JSON], b"")),
+        (REQUEST, Response(200, [JSON], b"a" * (JOINED + 1))),
+        (REQUEST.replace(b"GET", b"HEAD"), Response(200, [JSON], b"{}")),
+        (REQUEST.replace(b"1.1", b"1.0"), Response(200, [JSON], b"{}")),
+    ],
+)
+async def test_every_other_response_goes_through_uvicorn(
+    request_: bytes, response: Response
+) -> None:
+    accepted, transport = await replied(request_, response)
+    assert not accepted
+    assert transport.written.startswith(b"HTTP/1.1 %d" % response.status)
+    assert transport.closed == (b"1.0" in request_)
