@@ -1,4 +1,4 @@
-"""What routes share: the hub, the settings, the metrics; made when the app starts, one per app."""
+"""What routes share: sessions, settings, metrics; made when the app starts, one per app."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ class AppState:
         settings: as given.
         metrics: what is counted.
         clock: what tells the seconds since 1970.
-        hub: the sessions; there once the app has started.
+        registry: the sessions; there once the app has started.
         streams: open event streams and WebSockets.
         backing_up: whether a backup is being made or sent.
         bodies: bytes of the bodies being worked on.
@@ -65,7 +65,7 @@ class AppState:
 
     @property
     def sessions(self) -> SessionRegistry:
-        """The hub of a started app."""
+        """The registry of a started app."""
         if self.registry is None:
             raise RuntimeError("the app has not started")
         return self.registry

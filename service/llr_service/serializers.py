@@ -118,14 +118,39 @@ def session_state(session: Session, theta: Shown | None = everything) -> dict[st
     """All of a session that a reader wants to see."""
     ensemble = session.published
     config = _describe(session, ensemble).config
-    return _state(session, ensemble, config, theta) | {"config": config.model_dump()}
+    state = _of_session(session, ensemble, config)
+    _add_ensemble(state, ensemble, config, theta)
+    state["config"] = config.model_dump()
+    return state
 
 
-def _state(
-    session: Session, ensemble: Ensemble | None, config: SessionConfig, theta: Shown | None
+def list_row(session: Session) -> dict[str, Any]:
+    """A session in memory as the list shows it."""
+    ensemble = session.published
+    config = _describe(session, ensemble).config
+    row = {
+        "name": session.name,
+        "t": ensemble.t if ensemble else 0,
+        "model": config.model,
+        "algorithm": config.algorithm,
+        "dim": config.dim if ensemble is None or ensemble.dim == NAMED else ensemble.dim,
+        "eta": config.eta0,
+        **BEFORE,
+        "created_at": rfc3339(session.created),
+        "last_sample_at": rfc3339(session.times.last),
+        "activity": session.activity,
+    }
+    if ensemble is not None:
+        add_numbers(row, ensemble.champion, None)
+        del row["log_eta"]
+    return row
+
+
+def _of_session(
+    session: Session, ensemble: Ensemble | None, config: SessionConfig
 ) -> dict[str, Any]:
-    """The same without the config."""
-    shown = {
+    """What the state tells of the session itself. It changes: read it in the event loop."""
+    return {
         "name": session.name,
         "t": ensemble.t if ensemble else 0,
         "model": config.model,
@@ -135,7 +160,7 @@ def _state(
         "champion": ensemble and ensemble.name,
         "former": ensemble and ensemble.previous_champion,
         "version": ensemble.version if ensemble else 0,
-        "shadows": shadows(ensemble) if ensemble and ensemble.shadows else {},
+        "shadows": {},
         "drift": drift(ensemble) if config.drift else None,
         "kept": session.labels.waiting,
         "status": session.status,
@@ -147,29 +172,93 @@ def _state(
         "retained": retained(session),
         "relearning": session.replay and session.replay.to_json(session.t),
     }
+
+
+def _add_ensemble(
+    state: dict[str, Any], ensemble: Ensemble | None, config: SessionConfig, theta: Shown | None
+) -> None:
+    """Add what the state tells of an ensemble, which never changes once it is published."""
     if ensemble is None:
         nothing: dict[str, Any] = {"eta": config.eta0, "log_eta": None, "theta": []}
         learner = config.of_learner(None)
-        shown["metrics"] = metrics(Learner.from_config(learner))
-        return shown | nothing | BEFORE | eta_status(judged(learner, None))
-    add_numbers(shown, ensemble.champion, theta)
-    shown |= eta_status(ensemble.champion.eta_status)
-    shown["metrics"] = metrics(ensemble.champion)
-    return shown
+        state["metrics"] = metrics(Learner.from_config(learner))
+        state |= nothing | BEFORE | eta_status(judged(learner, None))
+        return
+    if ensemble.shadows:
+        state["shadows"] = shadows(ensemble)
+    add_numbers(state, ensemble.champion, theta)
+    state |= eta_status(ensemble.champion.eta_status)
+    state["metrics"] = metrics(ensemble.champion)
 
 
-async def state_reply(session: Session, **more: Any) -> Response:
-    """The response that tells all of a session, with the best fixed loss whatever it takes."""
+class _Encoded(NamedTuple):
+    """The JSON of a session's state, or the thread that makes it, and what it was made of."""
+
+    made_of: tuple[Any, ...]
+    body: "bytes | asyncio.Task[bytes]"
+
+
+_encoded: WeakKeyDictionary[Session, _Encoded] = WeakKeyDictionary()
+LONG_THETA = 20_000
+"""Numbers of θ from which on a state is written in a thread: some milliseconds."""
+
+
+async def state_reply(session: Session, next_seq: int | None = None) -> Response:
+    """The response that tells all of a session, with the best fixed loss whatever it takes.
+
+    The state is encoded once for all who ask before it changes; `next_seq` comes on top.
+    """
     ensemble = session.published
     described = _describe(session, ensemble)
-    state = _state(session, ensemble, described.config, everything)
-    regret = state["regret"]
-    if ensemble is not None and regret["ml"] is not None and regret["best_fixed"] is None:
-        whole = await asyncio.to_thread(lambda: ensemble.champion.regret)
-        regret["best_fixed"] = whole.best_fixed
+    kept, replay = session.log.retention.kept, session.replay
+    made_of = (ensemble, described, session.labels, session.status, session.activity, kept)
+    known = _encoded.get(session)
+    if known is None or replay is not None or known.made_of != made_of:
+        known = _encoded[session] = _Encoded(made_of, _encode(session, ensemble, described))
+    body = known.body if isinstance(known.body, bytes) else await asyncio.shield(known.body)
+    if _encoded.get(session) is known and body is not known.body:
+        _encoded[session] = _Encoded(made_of, body)
+    if next_seq is not None:
+        body = b'%b,"next_seq":%d}' % (body[:-1], next_seq)
+    t = ensemble.t if ensemble else 0
+    return Response(200, [JSON, (b"etag", b'"%d"' % t)], body)
+
+
+def _encode(
+    session: Session, ensemble: Ensemble | None, described: _Described
+) -> "bytes | asyncio.Task[bytes]":
+    """The JSON of a state: at once, or from a thread if that would hold up the event loop."""
+    state = _of_session(session, ensemble, described.config)
+    if ensemble is not None and _is_long(ensemble):
+        whole = asyncio.to_thread(_encode_whole, state, ensemble, described)
+        return asyncio.create_task(whole)
+    _add_ensemble(state, ensemble, described.config, everything)
+    if ensemble is not None and _lacks_best(state):
+        whole = asyncio.to_thread(_encode_whole, state, ensemble, described)
+        return asyncio.create_task(whole)
     state["config"] = described.encoded
-    headers = [JSON, (b"etag", b'"%d"' % state["t"])]
-    return Response(200, headers, orjson.dumps(state | more if more else state))
+    return orjson.dumps(state)
+
+
+def _is_long(ensemble: Ensemble) -> bool:
+    """Whether θ has so many numbers that to write them takes milliseconds."""
+    dim = ensemble.champion.dim or 0
+    return dim * ensemble.champion.config.scores >= LONG_THETA
+
+
+def _lacks_best(state: dict[str, Any]) -> bool:
+    """Whether only an O(d³) step tells the best fixed loss."""
+    regret = state["regret"]
+    return regret["ml"] is not None and regret["best_fixed"] is None
+
+
+def _encode_whole(state: dict[str, Any], ensemble: Ensemble, described: _Described) -> bytes:
+    """The JSON of a state with the best fixed loss, whatever it takes. Runs in a thread."""
+    _add_ensemble(state, ensemble, described.config, everything)
+    if _lacks_best(state):
+        state["regret"]["best_fixed"] = ensemble.champion.regret.best_fixed
+    state["config"] = described.encoded
+    return orjson.dumps(state)
 
 
 def metrics(learner: AnyLearner) -> dict[str, Any]:
@@ -218,7 +307,7 @@ def shadows(ensemble: Ensemble) -> dict[str, Any]:
 
 def drift(ensemble: Ensemble | None) -> dict[str, Any]:
     """How often the loss was found to rise, and when."""
-    if ensemble is None or ensemble.drift is None:
+    if ensemble is None or ensemble.drift is None or not ensemble.drift.alarms:
         return {"alarms": 0, "at": [], "time": []}
     at = ensemble.drift.at
     times = [rfc3339(ensemble.times.of(t)) for t in at]

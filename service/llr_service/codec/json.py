@@ -69,7 +69,8 @@ class SampleSchema:
         if type(value) is self._columns:
             columns = {name: getattr(value, name) for name in self._present(text)}
             labels = indexed(value.y, classes)
-            return self._many(value.x if self.features else [], labels, columns, text)
+            rows = value.x if self.features else []
+            return self._many(rows, labels, columns, text)._replace(form="columns")
         y, optional = value.y, NOTHING
         if classes is not None:
             (y,) = indexed([y], classes)
@@ -82,7 +83,7 @@ class SampleSchema:
             return _one([y], text, optional)
         x = value.x
         if type(x) is dict:
-            return Samples(named.from_objects([x]), _labels([y], text), optional)
+            return Samples(named.from_objects([x]), _labels([y], text), optional, "single")
         if not x:
             raise ValueError("a row is empty")
         return _one([*x, y], text, optional)
@@ -261,7 +262,7 @@ def _one(numbers: list[float], text: bytes, optional: Mapping[str, Array]) -> Sa
     """One sample, its features before its label: the hottest path of the service."""
     check_signs(all(numbers), text)
     count = len(numbers)
-    return samples_in(_packing(count).pack(*numbers), 1, count - 1, optional)
+    return samples_in(_packing(count).pack(*numbers), 1, count - 1, optional, "single")
 
 
 def _labels(labels: list[float], text: bytes) -> Vector:

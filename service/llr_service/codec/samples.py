@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ brought by all samples or by none."""
 REAL = np.dtype(np.float64)
 NAMED = -1
 """In place of a number of features, where they have names."""
+Form = Literal["rows", "columns", "single"]
+"""A list of samples or an array of rows; an object of columns; an object that is one sample."""
 
 
 class Samples(NamedTuple):
@@ -26,11 +28,13 @@ class Samples(NamedTuple):
         X: n × d, one row of features a sample; n rows of named ones; None for models without.
         y: the n labels.
         optional: what else samples may carry, n values each; see `codec.json.OPTIONAL`.
+        form: how the body had them, which tells where each of them stands in it.
     """
 
     X: Vector | NamedRows | None
     y: Vector
     optional: Mapping[str, Array] = NOTHING
+    form: Form = "rows"
 
     @classmethod
     def none(cls) -> "Samples":
@@ -74,6 +78,8 @@ class Samples(NamedTuple):
     def nbytes(self) -> int:
         """How many bytes they take."""
         X, size = self.X, self.y.nbytes
+        if type(X) is np.ndarray and not self.optional:
+            return size + X.nbytes
         for column in self.optional.values():
             size += column.nbytes
         if isinstance(X, NamedRows):
@@ -126,7 +132,9 @@ def _column(part: Samples, name: str) -> Array:
     return np.full(part.n, DEFAULTS[name]) if found is None else found
 
 
-def samples_in(numbers: bytes, n: int, d: int, optional: Mapping[str, Array] = NOTHING) -> Samples:
+def samples_in(
+    numbers: bytes, n: int, d: int, optional: Mapping[str, Array] = NOTHING, form: Form = "rows"
+) -> Samples:
     """The samples whose n × d features, then n labels, are these native float64; d = 0 for no X."""
     y: Vector = np.ndarray((n,), REAL, numbers, n * d * REAL.itemsize)
-    return Samples(np.ndarray((n, d), REAL, numbers) if d else None, y, optional)
+    return Samples(np.ndarray((n, d), REAL, numbers) if d else None, y, optional, form)

@@ -20,7 +20,7 @@ from llr_service.sessions.storage import not_found
 from llr_service.settings import Settings, is_loopback
 
 PROBES = {"/livez", "/readyz"}
-"""LearnParams by whatever watches the service, under whatever name; they tell nothing."""
+"""Asked by whatever watches the service, under whatever host name; they tell nothing."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{0,5})?")
 _MOST = 1000
 

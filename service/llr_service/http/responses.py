@@ -6,11 +6,11 @@
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response as FastAPIResponse
 from fastapi.routing import iter_route_contexts
-from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
@@ -38,7 +38,7 @@ def error_response(problem: Problem) -> Response:
     """The response that tells a problem."""
     headers = {"content-type": MEDIA_TYPE} | problem.headers
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return Response(problem.kind.status, raw, to_json(problem.body(), inf_nan_mode="null"))
+    return Response(problem.kind.status, raw, orjson.dumps(problem.body()))
 
 
 def closing_response(problem: Problem, default_headers: list[Header]) -> bytes:

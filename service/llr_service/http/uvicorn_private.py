@@ -50,6 +50,13 @@ PRIVATE_NAMES = {
     ),
     "flow": ("drain", "pause_reading", "read_paused", "resume_reading", "write_paused"),
     "server state": ("connections", "default_headers", "total_requests"),
+    "socket": (
+        *("close_sent", "conn", "frames", "handle_connect", "handle_cont", "handshake_complete"),
+        *("handshake_initiated", "initial_response", "logger", "pending_ping_payload"),
+        *("pong_timer", "read_paused", "schedule_ping", "send_500_response"),
+        *("send_receive_event_to_app", "shutdown", "transport"),
+    ),
+    "socket's parser": ("accept", "debug", "handshake_exc", "logger"),
 }
 
 

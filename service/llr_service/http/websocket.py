@@ -12,7 +12,7 @@ import logging
 import time
 from typing import Any
 
-from pydantic_core import to_json
+import orjson
 from starlette.routing import compile_path
 from starlette.types import Receive, Scope, Send
 from websockets.datastructures import Headers
@@ -106,7 +106,7 @@ class Socket(WebSocketsSansIOProtocol):
             self.schedule_ping()
 
     def _refuse(self, problem: Problem) -> None:
-        body = to_json(problem.body())
+        body = orjson.dumps(problem.body())
         own = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
         headers = Headers(problem.headers | own)
         response = Response(problem.kind.status, problem.kind.title, headers, body)

@@ -4,10 +4,14 @@ A fork goes on under another name; a snapshot is plain JSON, exported and restor
 """
 
 import asyncio
+import json
 import logging
 from typing import Any
 
-from fastapi import APIRouter, Response
+import orjson
+from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from llr import StateError
 from llr_service import serializers
@@ -22,6 +26,7 @@ from llr_service.sessions.ensemble import Ensemble, current_config, matches_conf
 from llr_service.sessions.fork import fork_of
 from llr_service.sessions.packing import from_plain, to_plain
 from llr_service.sessions.session import Session
+from llr_service.settings import Settings
 
 log = logging.getLogger("llr_service")
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
@@ -55,7 +60,14 @@ async def fork(
 
 FORMAT = 1
 LONG = 2**17
-"""Bytes of a state that is written in a thread: others are served meanwhile."""
+"""Bytes of a state that is written or read in a thread: others are served meanwhile."""
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Snapshot"}}},
+    }
+}
+"""What FastAPI would tell of a body that it reads itself, in the event loop."""
 
 
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
@@ -88,33 +100,62 @@ def _written(members: dict[str, Any], ensemble: Ensemble | None) -> bytes:
 
 
 @router.put(
-    "/{name}/snapshot", status_code=201, response_model=SessionState, operation_id="putSnapshot"
+    "/{name}/snapshot",
+    status_code=201,
+    response_model=SessionState,
+    operation_id="putSnapshot",
+    openapi_extra=BODY,
 )
 @requires(Role.ADMIN)
-async def back(name: Name, snapshot: Snapshot, here: AppStateDep, caller: Caller) -> Any:
+async def back(name: Name, request: Request, here: AppStateDep, caller: Caller) -> Any:
     """Restore a snapshot under a new name; going on from it gives the same numbers."""
-    if snapshot.format != FORMAT:
-        raise _wrong("/format", f"this service reads format {FORMAT}")
-    snapshot.config.check(here.settings.max_dim)
-    for producer, seq in snapshot.producers.items():
-        if not PRODUCER.fullmatch(producer) or not 0 <= seq < MAX_SEQUENCE:
-            raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
-    ensemble = None if snapshot.state is None else _ensemble_of(snapshot)
-    if ensemble is not None and len(snapshot.producers) > here.settings.max_producers:
-        raise _wrong("/producers", f"at most {here.settings.max_producers} of them here")
+    body = await request.body()
+    if len(body) < LONG:
+        snapshot, ensemble = _read(body, here.settings)
+    else:
+        snapshot, ensemble = await asyncio.to_thread(_read, body, here.settings)
     async with here.quota(caller, name):
         session = await here.sessions.restore(name, snapshot.config, ensemble, snapshot.producers)
     return serializers.session_state(session)
 
 
-def _ensemble_of(snapshot: Snapshot) -> Ensemble:
+def _parse(body: bytes) -> Any:
+    """The JSON of a body. What `orjson` refuses may still be JSON: half a surrogate pair is."""
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        pass
+    try:
+        return json.loads(body)
+    except ValueError:
+        raise Problem("malformed", "the body is not JSON") from None
+
+
+def _read(body: bytes, settings: Settings) -> tuple[Snapshot, Ensemble | None]:
+    """A snapshot in JSON, and its ensemble: None before the first sample of a session."""
+    plain = _parse(body)
+    try:
+        snapshot = Snapshot.model_validate(plain)
+    except ValidationError as error:
+        places = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise RequestValidationError(places, body=plain) from None
+    if snapshot.format != FORMAT:
+        raise _wrong("/format", f"this service reads format {FORMAT}")
+    snapshot.config.check(settings.max_dim)
+    for producer, seq in snapshot.producers.items():
+        if not PRODUCER.fullmatch(producer) or not 0 <= seq < MAX_SEQUENCE:
+            raise _wrong("/producers", "names of visible ASCII characters, numbers from 0")
+    if snapshot.state is None:
+        return snapshot, None
     try:
         ensemble = from_plain(snapshot.state, snapshot.team, snapshot.times, snapshot.config.drift)
     except StateError as damage:
         raise _wrong("/state", str(damage)) from None
     if not matches_config(ensemble, snapshot.config):
         raise _wrong("/state", "belongs to another config")
-    return ensemble
+    if len(snapshot.producers) > settings.max_producers:
+        raise _wrong("/producers", f"at most {settings.max_producers} of them here")
+    return snapshot, ensemble
 
 
 def _wrong(pointer: str, detail: str) -> Problem:

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from time import perf_counter
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
-from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
@@ -130,7 +130,7 @@ def _event(session: Session) -> bytes:
     if session.event.of != present:
         began = perf_counter()
         state = _bounded(session)
-        data = to_json(state, inf_nan_mode="null")
+        data = orjson.dumps(state)
         text = b"id: %d\nevent: state\ndata: %s\n\n" % (state["t"], data)
         session.event = CachedEvent(present, text, began + LEISURE * (perf_counter() - began))
     return session.event.text

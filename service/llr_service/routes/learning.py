@@ -6,15 +6,15 @@ body into samples and learns from them ahead of the store.
 
 import asyncio
 import re
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import parse_qsl
 
 from fastapi import Header
-from pydantic_core import from_json
 
 from llr.intervals import LEVELS
 from llr_service.codec import Samples, decode_json, decode_npy, parse_columns
 from llr_service.codec.npy import Columns
+from llr_service.codec.samples import Form
 from llr_service.problems import Problem
 from llr_service.sessions.batch import (
     INLINE_DECODE_BYTES,
@@ -52,7 +52,7 @@ def learn_params(query: bytes, headers: dict[bytes, bytes]) -> LearnParams:
     match = headers.get(b"if-match")
     if not query and match is None:
         return _DEFAULT
-    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    given = _members(query)
     return LearnParams(
         _sequence(given),
         expected(match),
@@ -60,6 +60,19 @@ def learn_params(query: bytes, headers: dict[bytes, bytes]) -> LearnParams:
         _truth(given, "predictions", False),
         columns=_columns(given),
     )
+
+
+def _members(query: bytes) -> dict[str, str]:
+    """The members of a query; of a name that comes twice the last one counts.
+
+    >>> _members(b"producer=a%20b&seq=7&theta")
+    {'producer': 'a b', 'seq': '7', 'theta': ''}
+    """
+    text = query.decode("latin-1")
+    if "%" in text or "+" in text:
+        return dict(parse_qsl(text, keep_blank_values=True))
+    pairs = [part.partition("=") for part in text.split("&") if part]
+    return {name: value for name, _, value in pairs}
 
 
 class StreamParams(NamedTuple):
@@ -74,7 +87,7 @@ class StreamParams(NamedTuple):
 
 def stream_params(query: bytes) -> StreamParams:
     """The query of a WebSocket, checked. With a producer alone every message has its own seq."""
-    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    given = _members(query)
     producer, seq = given.get("producer"), given.get("seq")
     if producer is None and seq is not None:
         raise _wrong("producer", "producer and seq come together")
@@ -91,7 +104,7 @@ def interval_of(query: bytes) -> float | None:
     """The level of the interval that a query asks for; None if it asks for none."""
     if not query:
         return None
-    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)).get("interval")
+    given = _members(query).get("interval")
     if given is None:
         return None
     for level in LEVELS:
@@ -104,7 +117,7 @@ def producer_of(query: bytes) -> str | None:
     """The producer that a query names, checked; None if it names none."""
     if not query:
         return None
-    given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)).get("producer")
+    given = _members(query).get("producer")
     return None if given is None else _producer(given)
 
 
@@ -214,18 +227,16 @@ async def submit(
             samples, sequence, params.if_match, params.predictions, params.admitted
         )
     except Problem as problem:
-        raise by_pointer(problem, body, kind) from None
+        raise by_pointer(problem, samples.form) from None
     return pending, samples
 
 
-def by_pointer(problem: Problem, body: bytes, kind: str) -> Problem:
+def by_pointer(problem: Problem, form: Form) -> Problem:
     """Places among the samples as pointers into the body they came in."""
-    sent: Any = from_json(body) if kind == JSON else []
-    for error in problem.errors:
+    for error in problem.errors if form != "rows" else ():
         if "pointer" not in error:
             continue
         _, index, *rest = error["pointer"].split("/")
-        if isinstance(sent, dict) and index.isdigit():
-            single = not isinstance(sent.get("y"), list)
-            error["pointer"] = "/".join(["", *rest] if single else ["", *rest, index])
+        if index.isdigit():
+            error["pointer"] = "/".join(["", *rest] if form == "single" else ["", *rest, index])
     return problem

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 from typing import Any
 
-from pydantic_core import to_json
+import orjson
 
 from llr_service import serializers
 from llr_service.codec import Block, BlockDecoder, LineSplitter, Samples
@@ -86,7 +86,7 @@ class _Stream:
         except Problem as problem:
             if not started:
                 raise
-            line = to_json(problem.body()) + b"\n"
+            line = orjson.dumps(problem.body()) + b"\n"
             await send({"type": "http.response.body", "body": line, "more_body": True})
         if not started:
             await send(head)

@@ -2,14 +2,14 @@
 
 import logging
 from asyncio import gather
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic_core import from_json
+from orjson import Fragment, dumps, loads
 
 from llr_service import serializers
-from llr_service.app_state import AppStateDep, Caller, Name, Named
+from llr_service.app_state import AppState, AppStateDep, Caller, Name, Named
 from llr_service.http.auth import Access, Role, requires
 from llr_service.http.request import Request
 from llr_service.http.responses import Response as Replied
@@ -25,10 +25,13 @@ from llr_service.sessions.times import Activity, rfc3339
 from llr_service.stores.store import SessionSummary
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
+JSON = "application/json"
 UNKNOWN = dict.fromkeys(("eta", "loss", "regret", "last_sample_at", "activity"))
 """What the list does not tell of a session that is not in memory."""
 MAX_SCANNED = 1000
 """How many sessions one page with a filter looks at."""
+ROWS_AT_ONCE = 25
+"""Rows of the list that are written before other requests are served."""
 
 
 @router.put("/{name}", status_code=201, response_model=SessionState, operation_id="createSession")
@@ -64,25 +67,50 @@ async def listed(
     """Sessions in the order of their names, a page at a time; with a filter it may be short."""
     scanned = limit if activity is None else MAX_SCANNED
     rows = await here.sessions.list(cursor, scanned + 1, caller.prefix)
-    copies = await gather(*(get_listed(here.sessions, row) for row in rows[:scanned]))
-    found = [
-        (row, loaded)
-        for row, loaded in zip(rows, copies, strict=False)
-        if activity in (None, loaded.activity if loaded else "idle")
-    ]
     after = rows[scanned - 1].name if len(rows) > scanned else None
-    if len(found) > limit:
-        after = found[limit - 1][0].name
-    sessions = [_listed(row, loaded) for row, loaded in found[:limit]]
-    counted = {"total": await here.sessions.count()} if total and not caller.prefix else {}
-    return {"sessions": sessions, "next": after} | counted
+    sessions, last = list[Fragment](), None
+    async for row, loaded in _with_copies(here, rows[:scanned]):
+        if activity not in (None, loaded.activity if loaded else "idle"):
+            continue
+        if len(sessions) == limit:
+            after = last
+            break
+        sessions.append(Fragment(dumps(_listed(row, loaded))))
+        last = row.name
+    page: dict[str, Any] = {"sessions": sessions, "next": after}
+    if total and not caller.prefix:
+        page["total"] = await here.sessions.count()
+    return Response(dumps(page), media_type=JSON)
+
+
+async def _with_copies(
+    here: AppState, rows: Sequence[SessionSummary]
+) -> AsyncIterator[tuple[SessionSummary, Session | None]]:
+    """The rows with their copies in memory; other requests are served every few rows."""
+    at = 0
+    while at < len(rows):
+        end, cost = at, 0
+        while end < len(rows) and cost < ROWS_AT_ONCE:
+            cost += _row_cost(here.sessions.peek(rows[end].name))
+            end += 1
+        copies = await gather(*(get_listed(here.sessions, row) for row in rows[at:end]))
+        for row, loaded in zip(rows[at:end], copies, strict=True):
+            yield row, loaded
+        at = end
+
+
+def _row_cost(session: Session | None) -> int:
+    """How long a row takes: the regret against the best parameter takes O(d²)."""
+    ensemble = session.published if session else None
+    dim = (ensemble.dim or 0) if ensemble else 0
+    return 1 + dim * dim // 20_000
 
 
 def _listed(row: SessionSummary, loaded: Session | None) -> dict[str, Any]:
     """A session as the list shows it."""
     if loaded is not None:
-        return serializers.session_state(loaded, theta=None)
-    config = from_json(row.config)
+        return serializers.list_row(loaded)
+    config = loads(row.config)
     named = {key: config[key] for key in ("model", "algorithm", "dim")}
     created = rfc3339(created_of(row.config))
     return {"name": row.name, "t": row.t} | named | UNKNOWN | {"created_at": created}
@@ -100,12 +128,12 @@ def _listed(row: SessionSummary, loaded: Session | None) -> dict[str, Any]:
 async def state(request: Request) -> Replied:
     """The whole state: θ, η, loss, regret; and where a producer is to go on."""
     session = await request.current_session()
-    producer, asked = producer_of(request.scope["query_string"]), {}
-    if producer is not None:
-        # learning runs ahead of the store, and might be undone
-        session = await get_flushed(request.state.sessions, session)
-        asked["next_seq"] = session.producers.get(producer, 0)
-    return await serializers.state_reply(session, **asked)
+    producer = producer_of(request.scope["query_string"])
+    if producer is None:
+        return await serializers.state_reply(session)
+    # learning runs ahead of the store, and might be undone
+    session = await get_flushed(request.state.sessions, session)
+    return await serializers.state_reply(session, session.producers.get(producer, 0))
 
 
 @router.delete("/{name}", status_code=204, operation_id="deleteSession")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from pydantic_core import to_json
+import orjson
 from starlette.types import Receive, Scope, Send
 
 from llr_service import serializers
@@ -340,4 +340,4 @@ def _refusal(session: Session, problem: Problem) -> str:
 
 
 def _text(members: dict[str, object]) -> str:
-    return to_json(members, inf_nan_mode="null").decode()
+    return orjson.dumps(members).decode()

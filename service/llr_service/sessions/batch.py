@@ -22,6 +22,9 @@ R = TypeVar("R")
 INLINE_LEARN_BYTES = 100_000
 """Bytes of a batch from which learning leaves the event loop for a thread."""
 
+INLINE_LEARN_NS = 1_000_000
+"""Nanoseconds of learning, by `Ensemble.step_ns`, from which on it leaves the event loop, too."""
+
 INLINE_DECODE_BYTES = INLINE_LEARN_BYTES // 2
 """Bytes of a body from which decoding leaves the event loop for a thread."""
 
@@ -122,6 +125,10 @@ class PendingCommit(NamedTuple):
 
 class DelayedLabels(Protocol):
     """Labels whose samples are looked up when the session is free to learn them."""
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
 
     @property
     def nbytes(self) -> int:

@@ -84,6 +84,11 @@ class _ArrivedLabels:
         self._session, self._labels, self._now = session, labels, now
 
     @property
+    def n(self) -> int:
+        """How many labels there are."""
+        return self._labels.y.size
+
+    @property
     def nbytes(self) -> int:
         """Bytes of their samples."""
         labels, size = self._labels, self._session.pending.size
@@ -114,7 +119,7 @@ async def _expire(session: Session, now: int) -> None:
             if new is None:
                 session.write_pending(changes)
             else:
-                await session.learn_locked(new, new.samples.nbytes, False)
+                await session.learn_locked(new)
         except Problem as problem:
             if problem.kind.name not in NOT_LEARNABLE:
                 raise

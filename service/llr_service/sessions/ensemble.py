@@ -6,6 +6,7 @@ The champion answers and predicts. Every sample goes to all learners, and they a
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
+from math import prod
 from typing import Any
 
 from llr import (
@@ -21,6 +22,7 @@ from llr import (
     Outcome,
     ShapeError,
 )
+from llr.state import shapes
 from llr.types import Vector
 from llr_service.codec.samples import NAMED
 from llr_service.problems import Problem
@@ -30,6 +32,8 @@ from llr_service.sessions.times import Times
 AnyLearner = Learner | NamedLearner
 Rows = Vector | NamedRows | None
 
+FILTERED = 64
+"""Named features up to which `auto` learns their correlations."""
 TAKES_NAMES = "this session takes x as an object of named features, in JSON, not as a list"
 TAKES_LISTS = "this session takes x as a list of numbers, not as an object of named features"
 
@@ -49,6 +53,23 @@ def dim_of(learner: AnyLearner) -> int | None:
 def theta_of(learner: AnyLearner) -> Any:
     """θ as plain values: a number a feature, a list of them a class, or by name."""
     return learner.theta if isinstance(learner, NamedLearner) else learner.theta.tolist()
+
+
+STEP_NS, CLASS_NS, NUMBERS_A_NS = 400, 900, 3
+"""What a step takes whatever it reads, what each class adds, and how many numbers are read a
+nanosecond: bounds of what was measured for all models at d from 1 to 1,000."""
+
+
+def step_ns(learner: AnyLearner) -> int:
+    """About how many nanoseconds a learner takes for a sample of many, rather too many."""
+    config = learner.config
+    fixed = STEP_NS + (CLASS_NS * config.scores if config.of_model.classes else 0)
+    if isinstance(learner, NamedLearner):
+        numbers = 5 * min(learner.dim, FILTERED) ** 2
+    else:
+        shape = shapes(config, learner.dim or 1)
+        numbers = sum(prod(shape[name]) for name in ("vectors", "scalars", "statistics"))
+    return fixed + numbers // NUMBERS_A_NS
 
 
 def width_of(rows: Rows) -> int:
@@ -146,11 +167,15 @@ class Ensemble:
     previous_champion: str | None = None
     version: int = 0
     times: Times = field(default_factory=Times)
+    _nbytes: int = field(default=0, init=False, repr=False, compare=False)
+    _t: int = field(default=-1, init=False, repr=False, compare=False)
 
     @property
     def t(self) -> int:
         """Samples that the session has learnt."""
-        return self.start + self.champion.t
+        if self._t < 0:
+            self._t = self.start + self.champion.t
+        return self._t
 
     @property
     def dim(self) -> int | None:
@@ -163,8 +188,19 @@ class Ensemble:
         return shift_history(self.champion.history, self.start)
 
     @property
+    def step_ns(self) -> int:
+        """About how many nanoseconds all learners take for a sample of many."""
+        learners = (self.champion, *(one.learner for one in self.shadows.values()))
+        return sum(map(step_ns, learners))
+
+    @property
     def nbytes(self) -> int:
         """The memory that the states take."""
+        if not self._nbytes:
+            self._nbytes = self._size()
+        return self._nbytes
+
+    def _size(self) -> int:
         size = self.champion.nbytes + self.times.nbytes
         if self.drift is not None:
             size += self.drift.nbytes
@@ -174,7 +210,7 @@ class Ensemble:
 
     def learn(self, *samples: Any, w: Vector | None = None, predictions: bool = False) -> Outcome:
         """Let all learners learn. Discard the ensemble if the champion diverges."""
-        watched = bool(self.drift)
+        self._nbytes, self._t, watched = 0, -1, self.drift is not None
         outcome = self.champion.learn(*samples, w=w, predictions=predictions, excess=watched)
         if not outcome:
             return outcome
@@ -219,6 +255,7 @@ class Ensemble:
         """The same ensemble, with the drift test on or off from now on."""
         if drift != (self.drift is not None):
             self.drift = Drift(self.t) if drift else None
+            self._nbytes = 0
         return self
 
 

@@ -71,6 +71,7 @@ class PendingLabels:
         nbytes: the memory they take, roughly.
         waiting: how many ids wait for their label.
         counts: the labels learnt and expired so far.
+        summary: how many labels wait, were learnt, and expired.
 
     >>> pending = PendingLabels({"a": PendingExample(expires=5, learnt=False, blob=b"x")})
     >>> pending.expired(4), pending.expired(5)
@@ -82,6 +83,7 @@ class PendingLabels:
         self._expiring: list[tuple[int, str]] = []
         self.nbytes = self.waiting = 0
         self.counts = LabelCounts()
+        self.summary = LabelSummary()
         ordered = sorted(examples.items(), key=lambda item: item[1].expires)
         self.apply(tuple(ordered))
 
@@ -124,6 +126,7 @@ class PendingLabels:
         if len(self._expiring) > 2 * len(self._examples) + MAX_OUTDATED:
             self._expiring = [(row.expires, name) for name, row in self._examples.items()]
             heapq.heapify(self._expiring)
+        self.summary = LabelSummary(self.waiting, *self.counts)
 
     def expired(self, now: int) -> list[str]:
         """Ids that have expired, in order; not all of them if they are large."""
@@ -153,11 +156,6 @@ class PendingLabels:
                 found.append(name)
                 nbytes -= cost(name, row)
         return found
-
-    @property
-    def summary(self) -> LabelSummary:
-        """How many labels wait, were learnt, and expired."""
-        return LabelSummary(self.waiting, *self.counts)
 
     @property
     def first(self) -> PendingExample | None:

@@ -183,7 +183,7 @@ async def _learn(session: Session, samples: Samples) -> None:
     async with session.queue.lock():
         session.check()
         new = NewSamples(samples, range(samples.n))
-        pending = await session.learn_locked(new, samples.nbytes, False)
+        pending = await session.learn_locked(new)
     if pending.commit is not None:
         await wait_durable(pending.commit)
 

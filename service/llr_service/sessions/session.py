@@ -17,6 +17,7 @@ from llr_service.metrics import Metrics
 from llr_service.problems import Problem
 from llr_service.sessions.batch import (
     INLINE_LEARN_BYTES,
+    INLINE_LEARN_NS,
     DelayedLabels,
     Expected,
     LearnResult,
@@ -121,6 +122,7 @@ class Session:
         self.diverged = False
         self.replay: ReplayStatus | None = None
         self._ensemble = ensemble
+        self._step_ns = (-1, 0)
         self.metrics, self.settings = metrics, settings
         self.log, self._clock = log, clock
         self.outbox: Outbox | None = None
@@ -199,15 +201,15 @@ class Session:
         Every sample and every delayed label comes through here. `admitted` lets later blocks of
         one request pass the bound of the queue, which its first block has passed.
         """
-        queue, nbytes = self.queue, samples.nbytes
+        queue = self.queue
         queue.reserve(admitted)
         try:
-            if nbytes < INLINE_LEARN_BYTES and not queue.lock_waiters:
+            if not queue.lock_waiters and self._is_quick(samples.n, samples.nbytes):
                 pending = self._step(self._select(samples, sequence, if_match), predictions)
             else:
                 async with queue.lock():
                     new = self._select(samples, sequence, if_match)
-                    pending = await self.learn_locked(new, nbytes, predictions)
+                    pending = await self.learn_locked(new, predictions)
         except BaseException:
             queue.release()
             raise
@@ -257,12 +259,28 @@ class Session:
         return True
 
     async def learn_locked(
-        self, new: NewSamples | PendingCommit, nbytes: int, predictions: bool
+        self, new: NewSamples | PendingCommit, predictions: bool = False
     ) -> PendingCommit:
-        """Learn ahead of the store, from many bytes in a thread. The caller holds the lock."""
-        if nbytes < INLINE_LEARN_BYTES:
+        """Learn ahead of the store, in a thread if it takes long. The caller holds the lock."""
+        if isinstance(new, PendingCommit) or self._is_quick(new.samples.n, new.samples.nbytes):
             return self._step(new, predictions)
         return await self._step_in_thread(new, predictions)
+
+    def _is_quick(self, n: int, nbytes: int) -> bool:
+        """Whether n samples are learnt in about a millisecond: the event loop may wait for that.
+
+        The first sample of a session without dim is judged by its bytes alone.
+        """
+        if nbytes >= INLINE_LEARN_BYTES:
+            return False
+        ensemble = self._ensemble
+        if ensemble is None:
+            return n * (nbytes // (8 * n or 1)) ** 2 < INLINE_LEARN_NS
+        version, step_ns = self._step_ns
+        if version != ensemble.version:
+            step_ns = ensemble.step_ns
+            self._step_ns = (ensemble.version, step_ns)
+        return n * step_ns < INLINE_LEARN_NS
 
     def write_pending(self, changes: PendingChanges) -> CommitFuture[Any]:
         """Change the pending examples ahead of the store. The caller holds the lock."""
@@ -356,12 +374,8 @@ class Session:
         outcome = learn(ahead, new, predictions)
         return self._adopt(ahead, new, outcome, started)
 
-    async def _step_in_thread(
-        self, new: NewSamples | PendingCommit, predictions: bool
-    ) -> PendingCommit:
+    async def _step_in_thread(self, new: NewSamples, predictions: bool) -> PendingCommit:
         """The same, with the learning in a thread."""
-        if isinstance(new, PendingCommit):
-            return new
         ahead, started = self._working_copy(new), time.perf_counter()
         learning = asyncio.to_thread(learn, ahead, new, predictions)
         outcome = await finish_even_if_cancelled(learning)

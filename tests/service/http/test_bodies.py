@@ -164,9 +164,9 @@ def test_empty_parts_buy_no_time(read: Any) -> None:
 
 @both
 def test_a_large_body_over_a_slow_line_has_its_time(read: Any) -> None:
-    parts = [b"x" * 4096] * 600
+    parts = [b"x" * 1700] * 600
     body, after = run(read(sending(parts, every=1), [], 10**7, 30))
-    assert len(body) == 600 * 4096
+    assert len(body) == 600 * 1700
     assert after == pytest.approx(600)
 
 
@@ -237,3 +237,18 @@ def test_a_cancelled_request_is_cancelled_and_not_too_slow(read: Any) -> None:
             await task
 
     assert run(work())[1] == pytest.approx(1)
+
+
+def test_a_long_body_is_joined_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = list[int]()
+
+    async def noted(join: Any, parts: Any) -> bytes:
+        joined.append(len(parts))
+        found: bytes = join(parts)
+        return found
+
+    monkeypatch.setattr(asyncio, "to_thread", noted)
+    for n in (10, 11):
+        parts = [bytes([i]) * 10**5 for i in range(n)]
+        assert run(read_body(sending(parts), [], 10**7, 30))[0] == b"".join(parts)
+    assert joined == [11]

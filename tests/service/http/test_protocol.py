@@ -16,7 +16,12 @@ from llr_service.http.protocol import (
     UNREAD_SECONDS,
     Connection,
 )
-from llr_service.http.uvicorn_private import PRIVATE_NAMES, HttpToolsProtocol
+from llr_service.http.uvicorn_private import (
+    PRIVATE_NAMES,
+    HttpToolsProtocol,
+    WebSocketsSansIOProtocol,
+)
+from llr_service.http.websocket import Socket
 from support.http_talk import HEAD_SECONDS, KEEP_ALIVE, Talk
 from support.serving import Server, started
 
@@ -39,11 +44,15 @@ async def talk() -> Talk:
 async def test_every_private_name_exists(talk: Talk) -> None:
     """An upgrade of uvicorn that renames one of them fails here, not in production."""
     await talk.say(b"GET /livez HTTP/1.1\r\n\r\n")
+    connection = talk.connection
+    socket = Socket(connection.config, connection.server_state, connection.app_state)
     holders = {
         "protocol": talk.connection,
         "cycle": talk.connection.cycle,
         "flow": talk.connection.flow,
         "server state": talk.connection.server_state,
+        "socket": socket,
+        "socket's parser": socket.conn,
     }
     assert holders.keys() == PRIVATE_NAMES.keys()
     for kind, names in PRIVATE_NAMES.items():
@@ -55,6 +64,8 @@ def test_every_method_that_is_overridden_exists() -> None:
     added = {"hang_up", "sweep"} | {name for name in own if name.startswith("_")}
     called = {"_start_asgi_task"}
     assert own - (added - called) <= {*dir(HttpToolsProtocol)}
+    own = {name for name, value in vars(Socket).items() if inspect.isfunction(value)}
+    assert own - {"hang_up", "_heard", "_refuse"} <= {*dir(WebSocketsSansIOProtocol)}
 
 
 SMUGGLED = b"DELETE /v1/sessions/victim HTTP/1.1\r\nhost: here\r\n\r\n"
