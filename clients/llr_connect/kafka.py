@@ -29,7 +29,15 @@ from llr_connect.options import Options
 from llr_connect.pump import Policy
 from llr_connect.source import Source, retry_while_away
 from llr_connect.status import Status
-from llr_connect.values import Decoder, Format, add_headers, cell_value, decoder_of, flat_columns
+from llr_connect.values import (
+    Decoder,
+    Format,
+    RegistryAway,
+    add_headers,
+    cell_value,
+    decoder_of,
+    flat_columns,
+)
 
 R = TypeVar("R")
 LOGGER = logging.getLogger("llr.connect.kafka")
@@ -48,7 +56,8 @@ REFUSED = (
     "SASL_AUTHENTICATION_FAILED",
     "_FATAL",
 )
-RESET, EOF = "_AUTO_OFFSET_RESET", "_PARTITION_EOF"
+RESET = "_AUTO_OFFSET_RESET"
+STRATEGY = "partition.assignment.strategy"
 BY_MESSAGE = re.compile(r"\{(key|value\.[^{}]+)\}")
 """The placeholders that choose a session message by message."""
 
@@ -98,7 +107,9 @@ class KafkaSource:
         self._topics, self._template = list(topics), template
         self._decode, self._columns, self._headers = decode, columns, list(headers)
         self._start, self._producer, self._dead_letter = start, producer, dead_letter
-        self._by_message = BY_MESSAGE.search(template) is not None
+        chosen_by = BY_MESSAGE.findall(template)
+        self._by_message = bool(chosen_by)
+        self._routed = {name.removeprefix("value.") for name in chosen_by if name != "key"}
         self._offsets = Offsets()
         self._assigned: list[Any] | None = None
         self._thread = ThreadPoolExecutor(1)
@@ -110,6 +121,10 @@ class KafkaSource:
         self._status, self._channels = status, channels
         own = {"enable.auto.commit": False, "auto.offset.reset": "error"}
         own |= {"enable.partition.eof": False, "error_cb": self._failed}
+        if "cooperative" in str(self._settings.get(STRATEGY, "")):
+            raise BadData(
+                f"{STRATEGY} is range or roundrobin here: positions come from the service"
+            )
         try:
             self._consumer = self._kafka.Consumer(self._settings | own, logger=LOGGER)
             if self._dead_letter is not None:
@@ -136,9 +151,12 @@ class KafkaSource:
                 assigned, self._assigned = self._assigned, None
                 await self._assign(assigned)
             received = await self._call(lambda: self._poll(most))
-            messages = [self._message(one, lost) for one in received if (lost := self._take(one))]
-            if messages:
-                return messages
+            taken = [(one, lost) for one in received if (lost := self._take(one)) is not None]
+            if taken:
+                return await self._call(lambda: [self._message(*one) for one in taken])  # noqa: B023
+            if self._status.away:  # librdkafka tells when brokers go, not when they are back
+                await self._call(lambda: self._consumer.list_topics(timeout=SHORT))
+                self._status.moved(0)
 
     async def acknowledge(self, channel: ProducerChannel, messages: list[Message]) -> None:
         """Commit the group's offsets, once all messages before them are learnt or skipped."""
@@ -162,7 +180,7 @@ class KafkaSource:
         lag = 0
         for topic, partition in self._offsets:
             place = self._kafka.TopicPartition(topic, partition)
-            with suppress(self._kafka.KafkaException, RuntimeError):
+            with suppress(self._kafka.KafkaException, RuntimeError, KeyError):  # revoked meanwhile
                 _, high = self._consumer.get_watermark_offsets(place, cached=True)
                 lag += max(0, high - self._offsets.next((topic, partition)))
         return lag
@@ -275,17 +293,17 @@ class KafkaSource:
                 if error.args[0].name() in REFUSED:
                     raise BadData(f"{self._where} refuses: {error.args[0].str()}") from None
                 raise LostBroker(self._last_error or error.args[0].str()) from None
+            except RegistryAway as away:
+                raise LostBroker(f"the schema registry: {away}") from None
 
         return await retry_while_away(once, (LostBroker,), self._where, self._status)
 
-    def _take(self, received: Any) -> tuple[int] | None:
-        """The messages lost before one that is to be learnt, as a tuple; None for others."""
-        partition = received.topic(), received.partition()
-        lost = self._offsets.take(partition, received.offset())
-        return None if lost is None else (lost,)
+    def _take(self, received: Any) -> int | None:
+        """The messages lost before one that is to be learnt; None for others."""
+        return self._offsets.take((received.topic(), received.partition()), received.offset())
 
-    def _message(self, received: Any, lost: tuple[int]) -> Message:
-        """Convert a Kafka message."""
+    def _message(self, received: Any, lost: int) -> Message:
+        """Convert a Kafka message. Raises RegistryAway if its schema cannot be read now."""
         topic, offset, value = received.topic(), received.offset(), received.value() or b""
         partition = topic, received.partition()
         found, session = self._read(received)
@@ -298,7 +316,7 @@ class KafkaSource:
             value.decode(errors="replace"),
             session=session,
             number=offset,
-            lost=lost[0],
+            lost=lost,
             token=received,
             **found,
         )
@@ -308,7 +326,7 @@ class KafkaSource:
         topic = received.topic()
         values = {"topic": topic, "partition": str(received.partition())}
         if received.key() is not None:
-            values["key"] = received.key().decode(errors="replace")
+            values["key"] = received.key().decode(errors="surrogateescape")
         record, found = dict[str, Any](), dict[str, Any]()
         try:
             if received.value() is None:
@@ -316,7 +334,7 @@ class KafkaSource:
             record = self._decode(topic, received.value())
         except BadData as error:
             found = {"wrong": str(error)}
-        values |= {f"value.{name}": str(each) for name, each in record.items()}
+        values |= {f"value.{name}": str(record[name]) for name in self._routed if name in record}
         session = fill_template(self._template, values)
         if not session and not found:
             found = {"wrong": f"it lacks what {self._template} needs, so it has no session"}
@@ -324,8 +342,7 @@ class KafkaSource:
 
     def _sample_record(self, record: dict[str, Any], received: Any) -> dict[str, Any]:
         """The record without the members that chose its session, with the headers asked for."""
-        routed = {name.removeprefix("value.") for name in BY_MESSAGE.findall(self._template)}
-        record = {name: each for name, each in record.items() if name not in routed}
+        record = {name: each for name, each in record.items() if name not in self._routed}
         if not self._headers:
             return record
         given = {
@@ -356,7 +373,12 @@ class KafkaSource:
             headers=headers,
             on_delivery=lambda error, _: failed.append(error),
         )
-        self._letters.flush()
+        if self._letters.flush(TIMEOUT):
+            self._letters.purge()
+            self._letters.flush(TIMEOUT)
+            raise self._kafka.KafkaException(
+                self._kafka.KafkaError(self._kafka.KafkaError._TIMED_OUT)
+            )
         if failed != [None]:
             raise BadData(f"the dead-letter topic {self._dead_letter!r} refuses: {failed}")
 

@@ -17,8 +17,10 @@ from llr_cli.options import BadData
 SAFE = "!#$&'()*+,/:;=?@[]^_`{|}~-."
 MAX_LENGTH = 128
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-SAMPLE = ("x", "y")
+SAMPLE = ("x", "y", "w")
 """The members of a sample; other members of a message are ignored."""
+OF_STREAM = ("topic", "partition")
+"""The placeholders that are the same for all messages of a stream."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +100,22 @@ def session_name(template: str, topic: str, **values: str) -> str:
 def fill_template(template: str, values: Mapping[str, str]) -> str:
     """The session's name with its placeholders replaced; empty if one has no value.
 
-    >>> fill_template("load-{key}", {"key": "a/b"}), fill_template("load-{key}", {})
-    ('load-a_b', '')
+    Two keys never share a session: a name that does not show the key as it is ends with a digest.
+
+    >>> fill_template("load-{key}", {"key": "a-b"}), fill_template("load-{key}", {"key": "a/b"})
+    ('load-a-b', 'load-a_b-c14cddc0')
+    >>> fill_template("load-{key}", {})
+    ''
     """
-    if any(not values.get(name) for name in PLACEHOLDER.findall(template)):
+    names = PLACEHOLDER.findall(template)
+    if any(not values.get(name) for name in names):
         return ""
-    name = PLACEHOLDER.sub(lambda m: re.sub(r"[^A-Za-z0-9._-]", "_", values[m[1]]), template)
-    return name.lstrip("._-")[:MAX_LENGTH]
+    shown = PLACEHOLDER.sub(lambda m: re.sub(r"[^A-Za-z0-9._-]", "_", values[m[1]]), template)
+    name = shown.lstrip("._-")[:MAX_LENGTH]
+    if set(names) <= {*OF_STREAM} or name == PLACEHOLDER.sub(lambda m: values[m[1]], template):
+        return name
+    whole = "\n".join(values[each] for each in names).encode("utf-8", "surrogateescape")
+    return f"{name[: MAX_LENGTH - 9]}-{hashlib.sha256(whole).hexdigest()[:8]}".lstrip("-")
 
 
 class Lines(Protocol):

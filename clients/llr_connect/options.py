@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from llr_cli.formats import Columns
-from llr_cli.options import DEFAULT_URL, AsJson, Key, Url
-from llr_cli.push import options_of
+from llr_cli.options import DEFAULT_URL, AsJson, Key, Url, options_of
 from llr_client.syntax import NAME
 
 from llr_connect.messages import PLACEHOLDER, fill_template
@@ -50,6 +49,15 @@ class Options:
     label_column: Annotated[
         str | None, typer.Option(help="Messages are flat records; the member with the label.")
     ] = None
+    weight: Annotated[
+        str | None, typer.Option(metavar="MEMBER", help="The member of flat records with w.")
+    ] = None
+    named: Annotated[
+        bool, typer.Option("--named", help="Send the features of flat records by name, text too.")
+    ] = False
+    classes: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The names of the classes of new sessions.")
+    ] = None
     columns: Annotated[
         str | None, typer.Option(help="The members of x, comma-separated. (Default: all others.)")
     ] = None
@@ -82,12 +90,14 @@ class Options:
     def config(self) -> dict[str, Any]:
         """The config of new sessions."""
         given = {name: getattr(self, name) for name in ("model", "dim", "algorithm", "eta0")}
-        return given | {"options": options_of(self.option or [])}
+        classes = self.classes.split(",") if self.classes else None
+        return given | {"classes": classes, "options": options_of(self.option or [])}
 
     @property
     def chosen(self) -> Columns:
         """The roles of a record's members."""
-        return Columns(self.label_column, tuple(self.columns.split(",")) if self.columns else None)
+        features = tuple(self.columns.split(",")) if self.columns else None
+        return Columns(self.label_column, features, named=self.named, weight=self.weight)
 
     @property
     def seconds(self) -> float:

@@ -20,6 +20,8 @@ from llr_connect.source import Source
 from llr_connect.status import Status
 
 DEFAULT_BATCH = 500
+MAX_REQUESTS = 32
+"""Requests of a batch in flight, which has one for each session and producer."""
 REFUSED = (Diverged, Invalid, Malformed, TooLarge)
 """Permanent problems of the samples themselves."""
 
@@ -53,7 +55,13 @@ class Pump:
         channels: dict[tuple[str | None, str], list[Message]] = {}
         for message in messages:
             channels.setdefault((message.session, message.producer), []).append(message)
-        ended = await asyncio.gather(*map(self._process, channels.values()), return_exceptions=True)
+        at_once = asyncio.Semaphore(MAX_REQUESTS)
+
+        async def process(some: list[Message]) -> None:
+            async with at_once:
+                await self._process(some)
+
+        ended = await asyncio.gather(*map(process, channels.values()), return_exceptions=True)
         for error in ended:
             if error is not None:
                 raise error

@@ -5,8 +5,10 @@ import importlib
 import json
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Any
 
+import httpx
 from llr_cli.formats import Columns
 from llr_cli.options import BadData
 
@@ -14,6 +16,10 @@ from llr_connect.messages import record_of
 
 Decoder = Callable[[str, bytes], dict[str, Any]]
 """Decodes the value of a message of a topic to a record."""
+
+
+class RegistryAway(Exception):
+    """The schema registry does not answer."""
 
 
 class Format(StrEnum):
@@ -147,7 +153,12 @@ def _through(deserializer: Any, record: Callable[[Any], dict[str, Any]]) -> Deco
         context = serialization.SerializationContext(topic, serialization.MessageField.VALUE)
         try:
             return record(deserializer(value, context))
-        except serialization.SerializationError as error:
-            raise BadData(f"not of its schema: {error}") from None
+        except httpx.TransportError as error:
+            raise RegistryAway(str(error)) from None
+        except Exception as error:  # whatever a decoder raises for bytes that are not of its schema
+            status = getattr(error, "http_status_code", 0)
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise RegistryAway(f"the schema registry answers {status}") from None
+            raise BadData(f"not of its schema: {error!r:.200}") from None
 
     return decode

@@ -14,6 +14,7 @@ from . import (
     hostile_numbers,
     http_streams,
     io_errors,
+    kafka_messages,
     kills,
     many_sessions,
     partitions,
@@ -66,6 +67,7 @@ _ROWS: dict[int, Harness] = {
     28: Harness("every error of the store is told of", "cases", 1_600, 60, store_errors.run),
     29: Harness("nothing asked exceeds its budget", "sessions", 10_000, 50, budgets.run),
     30: Harness("a restored copy is that copy", "restores", 2_000, 40, restores.run),
+    31: Harness("a message of Kafka is learnt once", "messages", 100_000, 1000, kafka_messages.run),
 }
 ROWS = {number: with_history(row) for number, row in _ROWS.items()}
 """Rows 4, 5, 10, 11 and 26 have tests of their own among the ordinary ones, run beside the others:

@@ -40,6 +40,7 @@ class Server:
         store: the SQLite file, or the URL of a store.
         variables: settings, as `LLR_` variables without the prefix.
         under: a command that runs the service, such as `nsenter`.
+        port: where it listens, 0 for any free port.
         wait: whether to return only when it listens.
     """
 
@@ -49,12 +50,13 @@ class Server:
         variables: dict[str, Any] | None = None,
         *,
         under: Sequence[str] = (),
+        port: int = 0,
         wait: bool = True,
     ) -> None:
         given = {"LOG_LEVEL": "error"} | (variables or {})
         environment = os.environ | {f"LLR_{name}": str(value) for name, value in given.items()}
         url = store if isinstance(store, str) else f"sqlite:///{store}"
-        command = [sys.executable, "-m", "llr_service", "--port", "0", "--store", url]
+        command = [sys.executable, "-m", "llr_service", "--port", str(port), "--store", url]
         self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self._process = subprocess.Popen(  # noqa: S603
             [*under, *command],

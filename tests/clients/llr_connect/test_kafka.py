@@ -205,3 +205,47 @@ def test_new_messages_alone_if_asked(
     learner = llr.Learner("linear", 3, regret="exact")
     assert learner.learn(X[5:9], Y[5:9])
     assert client.session("demo").state().theta == learner.theta.tolist()
+
+
+def test_keys_that_look_alike_have_sessions_of_their_own(
+    client: Client, address: str, kafka: MockKafka, tmp_path: Path
+) -> None:
+    for key in (b"a/b", b"a b", b"a_b", "é".encode(), "ü".encode(), b"\xff", b"\xfe"):
+        kafka.producer.produce("readings", sample(0), key=key, partition=0)
+    kafka.producer.flush(30)
+    more = command(kafka, "--count", "7", session="by-{key}")
+    code, _, said = finished(*more, url=address, home=tmp_path)
+    assert code == 0, said
+    names = [one.name for one in client.sessions()]
+    assert len(names) == 7
+    assert "by-a_b" in names
+
+
+def test_weights_and_classes_are_learnt(
+    client: Client, address: str, kafka: MockKafka, tmp_path: Path
+) -> None:
+    kafka.send("readings", *(sample(number, w=2.5) for number in range(5)))
+    code, _, said = finished(*command(kafka, "--count", "5"), url=address, home=tmp_path)
+    assert code == 0, said
+    learner = llr.Learner("linear", 3, regret="exact")
+    assert learner.learn(X[:5], Y[:5], w=2.5)
+    assert client.session("demo").state().theta == learner.theta.tolist()
+    mail = [{"words": n % 7, "kind": "spam" if n % 2 else "ham", "w": 2} for n in range(6)]
+    kafka.send("mail", *map(json.dumps, mail))
+    flat = ["kafka", "mail", "--servers", kafka.servers, "--session", "mail", *FAST]
+    flat += ["--model", "logistic", "--classes", "ham,spam", "--label-column", "kind"]
+    flat += ["--weight", "w", "--named", "--count", "6"]
+    code, _, said = finished(*flat, url=address, home=tmp_path)
+    assert code == 0, said
+    filter_ = llr.NamedLearner("logistic", classes=["ham", "spam"])
+    for each in mail:
+        assert filter_.learn({"words": each["words"]}, each["kind"], w=2.0)
+    assert client.session("mail").state().theta == filter_.theta
+
+
+def test_an_assignment_that_moves_single_partitions_is_refused(address: str) -> None:
+    nowhere = ["kafka", "t", "--servers", "127.0.0.1:1", "--session", "demo"]
+    sticky = "partition.assignment.strategy=cooperative-sticky"
+    found = run("connect", *nowhere, "--property", sticky, url=address)
+    assert found.exit_code == 1
+    assert "range or roundrobin" in one_line(found)

@@ -234,3 +234,35 @@ def test_a_killed_worker_is_restored_bit_by_bit(tmp_path: Path) -> None:
     assert killed == by_the_service(KEYS, SAMPLES)
     for key in range(KEYS):
         assert killed[key] == expected(key, KEYS, SAMPLES).pack(history=False).hex()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not READY.exists(), reason="PyFlink has its own environment: make test-flink")
+def test_the_example_predicts_each_customers_orders(tmp_path: Path) -> None:
+    orders = [
+        {"customer": "ab"[n % 2], "x": [n % 5, 1.0], "price": float((n % 5) * (1 + n % 2))}
+        for n in range(80)
+    ]
+    orders += [{"customer": "a", "x": [2, 1.0]}, {"customer": "b", "x": [1, 2, 3], "price": 1.0}]
+    file = tmp_path / "orders.ndjson"
+    file.write_text("\n".join(map(json.dumps, orders)))
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(  # noqa: S603
+        [PYTHON, ROOT / "examples/flink/orders.py", "--file", file],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(lines) == 81
+    learner = llr.Learner("linear", 2, second_order=False)
+    mine = [order for order in orders[:80] if order["customer"] == "a"]
+    told = [line for line in lines if line["customer"] == "a"]
+    for order, line in zip(mine, told, strict=False):
+        assert line["predicted"] == float(learner.predict(order["x"]))
+        assert learner.learn(order["x"], order["price"])
+    assert told[-1] == {"customer": "a", "t": 40, "predicted": float(learner.predict([2, 1.0]))}
+    assert "an order of b cannot be learnt" in done.stdout
