@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from llr_cli.formatting import printable
@@ -45,11 +45,22 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Non
             typer.echo("\t".join(map(plain, row)))
         return
     console = Console()
-    table = _table(columns, found)
-    unlimited = console.options.update_width(10_000)
-    needed = Measurement.get(console, unlimited, table).minimum
-    console.width = max(console.width, needed)
-    console.print(table, highlight=False)
+    console.width = max(console.width, _needed(columns, found))
+    console.print(_table(columns, found), highlight=False)
+
+
+def _needed(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> int:
+    """The least width of a table that cuts nothing: whole lines, or words where text wraps."""
+    total = 0
+    for place, column in enumerate(columns):
+        cells = [column.header, *(_cell(column, row[place]) for row in rows)]
+        parts = (part for cell in cells for part in _parts(column, cell))
+        total += max(map(cell_len, parts), default=0) + 2  # padding and divider
+    return total
+
+
+def _parts(column: Column, cell: str) -> list[str]:
+    return cell.split() if column.wraps else cell.split("\n")
 
 
 def print_record(members: Mapping[str, Any], show: Callable[[str, Any], str]) -> None:

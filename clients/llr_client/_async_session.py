@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from llr_client._driver import AsyncDriver
+from llr_client._frames import is_frame
 from llr_client._operations import SessionOperations, annotate_progress
 from llr_client._samples import CHUNK, async_blocks, chunks, one_sample
 from llr_client._session import Progress, SessionBase, deleted_error, is_complete
@@ -56,7 +57,9 @@ class AsyncSession(SessionBase):
         """Learn from many samples, in order, as `Session.learn_many`."""
         batches = chunks(X, y, chunk_bytes, w, seq, next)
         async with self._lock:
-            operation = self._operations.learn_all(batches, theta, predictions, progress)
+            operation = self._operations.learn_all(
+                batches, theta, predictions, progress, is_frame(X)
+            )
             return await self._driver.run(operation)
 
     async def stream(

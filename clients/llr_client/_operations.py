@@ -16,6 +16,7 @@ from llr_client._protocol import Emit, Endpoint, Operation, Reply, to_json
 from llr_client._samples import Batch, SequenceNumbers, no_samples
 from llr_client.answers import Answer, History, Listed, Prediction, State, parse
 from llr_client.errors import (
+    Invalid,
     LLRError,
     Problem,
     ProducerShared,
@@ -74,13 +75,20 @@ class SessionOperations:
         theta: bool,
         predictions: bool,
         progress: Callable[[Answer], None] | None,
+        framed: bool = False,
     ) -> Operation[Answer]:
-        """Send batches in order; returns the last answer, with the counts of all batches."""
+        """Send batches in order; returns the last answer, with the counts of all batches.
+
+        `framed` says that they come from a frame, for the message if names are refused.
+        """
         total: Answer | None = None
         learnt = 0
         for batch in batches:
             with annotate_progress(learnt):
-                answer = yield from self.learn(batch, theta, predictions)
+                try:
+                    answer = yield from self.learn(batch, theta, predictions)
+                except Invalid as refused:
+                    raise (yield from self._frame_error(refused, framed)) from None
             learnt += batch.n
             total = answer if total is None else _merged(total, answer)
             if progress is not None:
@@ -118,7 +126,10 @@ class SessionOperations:
             members |= {"id": id} if isinstance(id, str) else {"ids": list(id)}
         body = to_json(members) if members else b""
         query = None if interval is None else {"interval": interval}
-        reply = yield from self._call("POST", "/predict", query, body)
+        try:
+            reply = yield from self._call("POST", "/predict", query, body)
+        except Invalid as refused:
+            raise (yield from self._frame_error(refused, is_frame(x))) from None
         found = reply.members("predictions")
         return found["predictions"] if interval is None else parse(Prediction, found)
 
@@ -224,6 +235,19 @@ class SessionOperations:
     ) -> Operation[Reply]:
         request = self._endpoint.request(method, self.path + path, query, body, headers=headers)
         return self._endpoint.call(request)
+
+    def _frame_error(self, refused: Invalid, framed: bool) -> Operation[Problem]:
+        """The error for a refused frame, with advice if the session's features have no names."""
+        if not framed:
+            return refused
+        state = yield from self.state()
+        if state.features is not None or state.t == 0:
+            return refused
+        return refused.as_type(
+            Invalid,
+            f"{self.name} has learnt features by position, and a frame gives them by name: send"
+            " frame.to_numpy(), with the columns in the order in which they were learnt",
+        )
 
     def _regression_error(self, gap: SequenceGap, number: int) -> Problem:
         self.numbers.mark_answered(None)

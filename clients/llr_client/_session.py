@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any
 
 from llr_client._driver import Driver
+from llr_client._frames import is_frame
 from llr_client._operations import SessionOperations, annotate_progress
 from llr_client._samples import CHUNK, blocks, chunks, one_sample
 from llr_client.answers import Answer, History, Relearning, State
@@ -132,7 +133,9 @@ class Session(SessionBase):
         """
         batches = chunks(X, y, chunk_bytes, w, seq, next)
         with self._lock:
-            operation = self._operations.learn_all(batches, theta, predictions, progress)
+            operation = self._operations.learn_all(
+                batches, theta, predictions, progress, is_frame(X)
+            )
             return self._driver.run(operation)
 
     def stream(

@@ -121,7 +121,7 @@ LEARN_PARAMETERS: list[dict[str, Any]] = [
 COLUMN_NAMES: dict[str, Any] = {
     "name": "columns",
     "in": "query",
-    "schema": {"type": "string", "default": "x,y"},
+    "schema": {"type": "string"},
     "description": "What the columns of an npy array are, as `x,y,w,seq`; x are all that is left.",
 }
 INTERVAL: dict[str, Any] = {

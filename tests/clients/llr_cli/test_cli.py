@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
-from llr_cli import tables
+from llr_cli import sessions, tables
 from llr_cli.cli import app, main
 from llr_cli.options import complete_session
 from llr_client import Client
@@ -173,6 +173,10 @@ def test_a_table_on_a_narrow_terminal_cuts_no_number(
     said = capsys.readouterr().out
     assert re.search(rf"{name} +1,234,567", said)
     assert "…" not in said
+    tables.print_table(
+        sessions.COLUMNS, [("a" * 30, "linear", "auto", 2, 7, 0.1234, 1.5, 2.5, "idle", None)]
+    )
+    assert re.search(r"a{30} +linear +auto +2 +7 +0.1234 +1.5 +2.5 +idle", capsys.readouterr().out)
 
 
 def test_the_shell_completes_names_of_sessions(

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from llr_client import Client
+from llr_client.errors import Invalid
 
 import llr
 
@@ -101,3 +102,21 @@ def test_frames_are_learnt_by_column_name(client: Client, make: Callable[[Any], 
     ]
     with pytest.raises(ValueError, match="the frame has no column 'price'"):
         by_column.learn_many(frame, "price")
+
+
+def test_a_session_without_names_says_how_to_send_a_frame(client: Client) -> None:
+    session = client.session("by-position", "linear")
+    session.learn([1.0, 2.0], 3.0)
+    frame = pd.DataFrame({"a": [1.0], "b": [2.0], "y": [3.0]})
+    for refused in (
+        lambda: session.predict(frame[["a", "b"]]),
+        lambda: session.learn_many(frame, "y"),
+    ):
+        with pytest.raises(Invalid, match=r"by-position has learnt .* by position.*to_numpy\(\)"):
+            refused()
+    assert session.predict(frame[["a", "b"]].to_numpy())
+    session.learn_many(frame[["a", "b"]].to_numpy(), frame["y"])
+    fresh = client.session("fresh", "linear", named=True)
+    with pytest.raises(Invalid) as told:
+        fresh.learn_many(pd.DataFrame({"a": [float("inf")], "y": [1.0]}), "y")
+    assert "by position" not in str(told.value)
