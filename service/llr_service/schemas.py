@@ -364,6 +364,25 @@ class Promote(BaseModel):
     name: ShadowName = Field(description="The shadow that becomes the champion.")
 
 
+class KeyRole(BaseModel):
+    """A key by its name and what it may do, without its secret."""
+
+    name: str
+    role: str = Field(description="read, write or admin.")
+    prefix: str = Field(description="What names of a tenant's sessions begin with, or empty.")
+
+
+class Version(BaseModel):
+    """The service: its version and store, and the keys that the caller may know of."""
+
+    version: str
+    store: str = Field(description="The engine: sqlite, postgresql or memory.")
+    ack: str = Field(description="What an answer of 200 to samples means.")
+    docs: str = Field(description="The path of the guide, or of the API's page without a guide.")
+    key: KeyRole | None = Field(description="The key of the request; null if there are no keys.")
+    keys: list[KeyRole] = Field(description="All keys for an admin, otherwise the caller's own.")
+
+
 class Issue(BaseModel):
     """One place where a request is wrong."""
 

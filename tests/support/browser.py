@@ -174,7 +174,8 @@ class Page:
     def click(self, selector: str) -> None:
         """Click in the middle of an element, once it can be seen and has come to rest.
 
-        A page that moves between the look and the click makes the click miss; it is repeated then.
+        A page that moves before the press makes it miss; one that moves between press and release
+        has no click at all. Either is repeated, because nothing was clicked.
         """
         for _ in range(CLICKS):
             at = self.until(
@@ -190,7 +191,7 @@ class Page:
                     if (was !== found.lastSeen) return null;
                     if (!box.width || !(found.contains(top) || top?.contains(found))) return null;
                     window.missed = true;
-                    document.addEventListener("pointerdown", ({{target}}) => {{
+                    document.addEventListener("click", ({{target}}) => {{
                         window.missed = target !== top && !found.contains(target);
                     }}, {{capture: true, once: true}});
                     return [x, y];

@@ -33,9 +33,9 @@ export class Api {
   }
 
   /** Send JSON, a value or the text of one, and get the JSON of the answer. */
-  async send(method, path, value) {
+  async send(method, path, value, more = {}) {
     const body = typeof value === "string" ? value : JSON.stringify(value);
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", ...more };
     return (await this.#ask(method, path, { body, headers })).json();
   }
 

@@ -55,7 +55,7 @@ export class Chart {
     this.#series = series.slice(0, MOST_SERIES);
     this.#axes = axes;
     this.#marks = marks;
-    this.legend.show(this.#series.map((one) => one.name));
+    this.legend.show(this.#series);
     this.#render();
   }
 
@@ -92,7 +92,7 @@ export class Chart {
     const titles = axisTitles(timed ? "time" : "t, samples learnt", this.axis, area);
     const labels = columns(across.marks(width / 90), x, area);
     fill(this.grid, rows(up.marks(5), y, area), labels, titles);
-    const marked = this.#marks.map(({ t, at }) => mark(t, x(at), area));
+    const marked = this.#marks.map((one) => mark(one, x(one.at), area));
     const bands = series.map((one, i) => band(one, i, x, y));
     fill(this.lines, marked, bands, series.map((one, i) => line(one, i, x, y)));
     set(this.svg, { "data-scale": up.kind });

@@ -2,7 +2,7 @@
 
 import { el, fill, set, svg } from "./dom.js";
 import { isNumber } from "./format.js";
-import { swatch } from "./legend.js";
+import { looks, swatch } from "./legend.js";
 
 const APART = 12;
 
@@ -81,7 +81,7 @@ export class Crosshair {
     const { x, y } = this.#place;
     const across = x(t).toFixed(1);
     set(this.rule, { x1: across, x2: across, y1: this.#area.top, y2: this.#area.bottom });
-    const found = this.#series.map((one) => ({ name: one.name, ...valueAt(one, t) }));
+    const found = this.#series.map((one) => ({ ...one, ...valueAt(one, t) }));
     fill(this.dots, found.map((one, i) => dot(one, i, x, y)));
     const lines = found.map((one, i) => this.#line(one, i));
     fill(this.readout, el("p", { class: "readout-t" }, this.write(t)), el("dl", {}, lines));
@@ -96,9 +96,11 @@ export class Crosshair {
     this.readout.style.left = `${Math.max(0, Math.min(right - width, wanted))}px`;
   }
 
-  #line({ name, value }, i) {
+  #line(series, i) {
+    const { name, value } = series;
     const alone = this.#series.length === 1;
-    const label = el("dt", { class: alone ? "unseen" : null }, swatch(i), el("span", {}, name));
+    const parts = [swatch(i, series), el("span", {}, name)];
+    const label = el("dt", { class: alone ? "unseen" : null }, parts);
     return el("div", {}, label, el("dd", {}, this.describe(value)));
   }
 }
@@ -124,8 +126,9 @@ function nearest(sorted, goal) {
   return Math.abs(sorted[high] - goal) < Math.abs(sorted[low] - goal) ? high : low;
 }
 
-function dot({ t, value }, i, x, y) {
+function dot(series, i, x, y) {
+  const { t, value } = series;
   const [cx, cy] = [x(t), isNumber(value) ? y(value) : NaN];
   if (!Number.isFinite(cx) || !Number.isFinite(cy)) return null;
-  return svg("circle", { class: `series series-${i + 1}`, r: 3.5, cx, cy });
+  return svg("circle", { class: looks(series, i), r: 3.5, cx, cy });
 }

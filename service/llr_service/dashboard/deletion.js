@@ -8,12 +8,12 @@ import { problemBox } from "./problem.js";
 
 /** Ask, then delete; resolves to true if the session is gone. */
 export function deleteSession(api, name, t) {
-  const perform = async (told) => {
+  const perform = async (notice) => {
     try {
       await api.delete(sessionPath(name));
       return true;
     } catch (error) {
-      fill(told, problemBox(error));
+      fill(notice, problemBox(error));
       return undefined;
     }
   };

@@ -47,7 +47,7 @@ export function askForKey(refused, again) {
 
 /** Ask before something that cannot be undone: resolves to true, or to null. */
 export function confirm({ title, text, action, perform }) {
-  const told = el("div");
-  const content = el("div", { class: "fields" }, el("p", {}, text), told);
-  return ask({ title, content, action, danger: true, submit: () => perform(told) });
+  const notice = el("div");
+  const content = el("div", { class: "fields" }, el("p", {}, text), notice);
+  return ask({ title, content, action, danger: true, submit: () => perform(notice) });
 }

@@ -40,7 +40,8 @@ export function say(node, text) {
 
 /** A button that does something. */
 export function button(label, action, attributes = {}) {
-  return el("button", { type: "button", ...attributes, on: { click: action } }, label);
+  const on = action ? { click: action } : {};
+  return el("button", { type: "button", ...attributes, on }, label);
 }
 
 /** A word for screen readers only. */

@@ -4,11 +4,14 @@ const [FEW, LINES] = [2, 20];
 
 const CITIES = ["Rome", "Oslo", "Lima"];
 
-/** Lines that a model takes: CSV, y last, or JSON where features have names. */
-export function exampleLines(model, dim, options = {}, named = false) {
-  if (named) return namedLines(model, options);
+/**
+ * Lines that a model takes: CSV, y last, or JSON where features have names. Another `phase` has
+ * other true parameters: the data changed.
+ */
+export function exampleLines(model, dim, options = {}, named = false, phase = 0) {
+  if (named) return namedLines(model, options, phase);
   const width = model.features ? dim ?? FEW : 0;
-  const slopes = Array.from({ length: width }, (_, k) => Math.sin(2.4 * (k + 1)));
+  const slopes = Array.from({ length: width }, (_, k) => Math.sin(2.4 * (k + 1) + phase));
   return Array.from({ length: LINES }, () => {
     const x = slopes.map(() => round(gaussian()));
     const score = slopes.reduce((sum, slope, k) => sum + slope * x[k], 0);
@@ -16,11 +19,13 @@ export function exampleLines(model, dim, options = {}, named = false) {
   }).join("\n");
 }
 
-function namedLines(model, options) {
+function namedLines(model, options, phase) {
   return Array.from({ length: LINES }, () => {
     const [age, place] = [round(gaussian()), Math.floor(Math.random() * CITIES.length)];
-    const y = label(model, age - place / 2, options);
-    return JSON.stringify({ x: { age, city: CITIES[place], new: Math.random() < 0.5 }, y });
+    const fresh = Math.random() < 0.5;
+    const score = Math.cos(phase) * age - place / 2 + (fresh ? Math.cos(phase / 2) : 0);
+    const y = label(model, score, options);
+    return JSON.stringify({ x: { age, city: CITIES[place], new: fresh }, y });
   }).join("\n");
 }
 

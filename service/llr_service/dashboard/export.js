@@ -1,16 +1,21 @@
 /** Charts as files: the numbers as CSV, the picture as PNG. */
 
 import { el } from "./dom.js";
+import { timeAt } from "./history.js";
 
 const SHARP = 2; // pixels of the picture a pixel of the page
 
-/** Lines `series,t,value`, all series of a chart one after the other. */
+/** Lines `series,t,time,value`, all series of a chart one after the other; time is RFC 3339. */
 export function toCsv(series) {
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = series.flatMap(({ name, t, values }) => {
-    return t.map((one, k) => `${quoted(name)},${one},${values[k] ?? ""}`);
+  const lines = series.flatMap(({ name, t, values, clock = { t: [], time: [] } }) => {
+    return t.map((one, k) => [quoted(name), one, written(timeAt(clock, one)), values[k] ?? ""]);
   });
-  return ["series,t,value", ...lines, ""].join("\n");
+  return [["series", "t", "time", "value"], ...lines, []].map((row) => row.join()).join("\n");
+}
+
+function written(time) {
+  return Number.isFinite(time) ? new Date(time).toISOString() : "";
 }
 
 /** The chart in an SVG as a PNG. It is drawn again: the policy lets no picture be loaded. */

@@ -55,8 +55,8 @@ export function optionField({ name, summary, kind, values, default: usual, neede
 /** The fields of features that have names; the first sample tells whether they do, unless told. */
 export function nameFields({ max_features: most, hash_bits: bits }) {
   const flag = el("input", { type: "checkbox" });
-  const told = "Whether or not, the first sample tells if this is left alone.";
-  const named = new Field("/named", "Features have names", flag, told);
+  const notice = "Whether or not, the first sample tells if this is left alone.";
+  const named = new Field("/named", "Features have names", flag, notice);
   const number = (at, label, usual, hint) => new Field(at, label, line(usual, "numeric"), hint);
   return [
     Object.assign(named, { usual: false }),

@@ -8,7 +8,6 @@ import { explain } from "./glossary.js";
 import { timeAt } from "./history.js";
 
 const FRESH = "Nothing learnt yet: send a first sample.";
-const NO_REGRET = "No regret to show: it is off, or it has no exact form for this model.";
 const etaWords = (v) => (v > 0 ? `${number(v)} (log η ${number(Math.log(v))})` : number(v));
 
 /** What can be drawn of one or several sessions. */
@@ -17,11 +16,11 @@ export const KINDS = {
   metric: { title: "Recent RMSE", axis: "RMSE", term: "RMSE" },
   loss: { title: "Mean loss", axis: "loss, mean of all samples", term: "mean loss" },
   eta: { title: "Step size η", axis: "η", term: "η", log: true, describe: etaWords },
-  regret: { title: "Regret", axis: "regret, total loss", term: "regret", absent: NO_REGRET },
+  regret: { title: "Regret", axis: "regret, total loss", term: "regret" },
   theta: { title: "θ, largest coordinates", axis: "θ", term: "θ" },
 };
 
-/** Charts by kind, with a switch each, and those for the axis of t in `timeSwitch`. */
+/** Charts by kind, with a switch each, and above them those for the axis of t. */
 export class Figures {
   #t = "linear";
   #timed = false;
@@ -35,7 +34,6 @@ export class Figures {
       return [kind in sections ? heading(kind) : null, element];
     });
     this.whole = button("Show all of t", () => this.#zoom(null), { class: "quiet", hidden: true });
-    this.element = el("div", { class: "charts" }, elements.flat());
     this.log = toggle("log t", "The axis of t is logarithmic", false, (on) => {
       this.#t = on ? "log" : "linear";
       for (const kind of this.charts.keys()) this.#draw(kind);
@@ -43,15 +41,25 @@ export class Figures {
     const over = (id) => button(id, () => this.#over(id), { "data-over": id });
     this.overs = ["t", "time"].map(over);
     const group = { class: "switch", role: "group", "aria-label": "Charts over t or over time" };
-    this.timeSwitch = [this.whole, el("div", group, this.overs), this.log];
+    const tools = [this.whole, el("div", group, this.overs), this.log];
+    const bar = el("div", { class: "chart-bar" }, tools);
+    this.element = el("div", { class: "charts" }, bar, elements.flat());
     this.#over("t");
   }
 
-  /** Draw the series of a kind, each `{name, t, values}`; null if there is no such thing. */
+  /**
+   * Draw the series of a kind, each `{name, t, values}`; null hides it. `marks`
+   * are drift alarms `{t, time, name}`; the name, if there are several sessions.
+   */
   show(kind, series, marks = []) {
     this.#shown.set(kind, series);
     this.charts.get(kind).marks = marks;
     this.#draw(kind);
+  }
+
+  /** Put elements between the charts, before that of a kind. */
+  before(kind, ...elements) {
+    this.charts.get(kind).element.before(...elements);
   }
 
   /** Say something beside the title of a kind, in place of its last value. */
@@ -122,12 +130,12 @@ export class Figures {
   }
 
   #draw(kind) {
-    const { chart, log, now, note, marks = [] } = this.charts.get(kind);
+    const { chart, element, log, now, note, marks = [] } = this.charts.get(kind);
     const shown = this.#shown.get(kind);
-    const clock = shown?.[0]?.clock;
     const series = this.#timed ? (shown ?? []).map(byTime) : (shown ?? []);
-    const marked = marks.map((t) => ({ t, at: this.#timed && clock ? timeAt(clock, t) : t }));
-    const word = shown === null ? KINDS[kind].absent : chart.range ? "No sample here." : FRESH;
+    const marked = marks.map((one) => ({ ...one, at: this.#timed ? one.time : one.t }));
+    set(element, { hidden: shown === null });
+    const word = chart.range ? "No sample here." : FRESH;
     const axes = { t: this.#timed ? "time" : this.#t, y: log ? "log" : "linear" };
     chart.draw(series, axes, word, marked);
     const last = series.length === 1 ? series[0].values.at(-1) : null;

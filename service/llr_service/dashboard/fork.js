@@ -31,16 +31,16 @@ class Form {
     this.eta0 = new Field("/eta0", "First step size (eta0)", line("as it was", "decimal"));
     this.relearn = relearning(retained, t);
     this.fields = [this.name, this.algorithm, this.eta0, this.relearn];
-    this.told = el("div");
+    this.notice = el("div");
     const shown = this.fields.map((one) => one.element);
-    this.element = el("div", { class: "fields" }, shown, this.told);
-    for (const { control } of this.fields) control.addEventListener("input", () => this.#chosen());
-    this.#chosen();
+    this.element = el("div", { class: "fields" }, shown, this.notice);
+    for (const { control } of this.fields) control.addEventListener("input", () => this.#update());
+    this.#update();
   }
 
   /** Fork it. Resolves to the name, or shows what is wrong and resolves to undefined. */
   async submit(api) {
-    fill(this.told);
+    fill(this.notice);
     for (const field of this.fields) field.wrong(null);
     const [name, algorithm, eta0, relearn] = this.fields.map((one) => one.value);
     if (name === undefined) return this.name.wrong("The copy needs a name.");
@@ -52,7 +52,7 @@ class Form {
     }
   }
 
-  #chosen() {
+  #update() {
     const chosen = named(this.algorithms, this.algorithm.value ?? this.usual);
     set(this.eta0.element, { hidden: !chosen.needs_eta0 });
     const differs = this.algorithm.value !== undefined || this.eta0.value !== undefined;
@@ -63,7 +63,7 @@ class Form {
     const [first] = error.problem?.errors ?? [];
     const field = this.fields.find((one) => one.at === first?.pointer);
     if (field) field.wrong(first.detail);
-    else fill(this.told, problemBox(error));
+    else fill(this.notice, problemBox(error));
   }
 }
 

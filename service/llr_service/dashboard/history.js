@@ -9,7 +9,13 @@ export async function readHistory(api, name, { points, theta = [], signal }) {
   const past = await api.get(sessionPath(name, `/history?${query}`), { signal });
   const beside = Object.entries(past.shadows).map(([shadow, one]) => [shadow, withMean(one)]);
   const time = (past.time ?? []).map((at) => Date.parse(at));
-  return { ...withMean(past), time, shadows: Object.fromEntries(beside) };
+  const marks = driftMarks(past.drift ?? [], past.drift_time ?? []);
+  return { ...withMean(past), time, marks, shadows: Object.fromEntries(beside) };
+}
+
+/** Drift alarms as marks of a chart: `{t, time}`, time in ms, NaN where it is not known. */
+export function driftMarks(at, times) {
+  return at.map((t, k) => ({ t, time: Date.parse(times[k]) }));
 }
 
 /** When a t was reached, in ms, between the points that are known; NaN beyond them. */
@@ -20,7 +26,7 @@ export function timeAt({ t, time }, wanted) {
   return time[k - 1] + share * (time[k] - time[k - 1]);
 }
 
-/** Who came later has judged the samples since. */
+/** A shadow that was added later has its loss of the samples since. */
 function withMean(past) {
   const start = past.t[0];
   const mean = (total, i) => (past.t[i] > start ? total / (past.t[i] - start) : null);

@@ -3,6 +3,7 @@
 import { Api } from "./api.js";
 import { comparePage } from "./compare.js";
 import { Connection } from "./connection.js";
+import { DemoStream } from "./demo.js";
 import { askForKey } from "./dialog.js";
 import { fill, say, set } from "./dom.js";
 import { Keys } from "./keys.js";
@@ -19,14 +20,20 @@ function start() {
   const keys = new Keys(askForKey);
   const api = new Api(keys);
   const connection = new Connection(part("connection"));
-  const here = { api, keys, connection, catalog: remembered(() => api.get("/v1/catalog")) };
-  let shown = null;
+  const catalog = remembered(() => api.get("/v1/catalog"));
+  const demo = new DemoStream(api);
+  const here = { api, keys, connection, catalog, demo };
+  main.before(demo.element);
+  let [shown, address] = [null, null];
 
   const show = (moved) => {
+    const { page, names, tab } = parse(location.hash);
+    const wanted = JSON.stringify([page, names]);
+    if (moved && wanted === address && shown.open) return shown.open(tab);
+    address = wanted;
     shown?.close();
     for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-    const { page, names } = parse(location.hash);
-    shown = PAGES[page](here, names);
+    shown = PAGES[page](here, names, tab);
     connection.retry = () => shown.feed.now();
     document.title = `${shown.title} · LLR`;
     fill(main, shown.element);
@@ -46,7 +53,7 @@ function start() {
   keys.addEventListener("change", keyChanged);
   keyChanged();
   show(false);
-  about(api, version);
+  about(api, version, part("guide"));
 }
 
 /** The focus follows to where the user went. */
@@ -55,9 +62,10 @@ function arrive(main) {
   main.querySelector("h1")?.focus({ preventScroll: true });
 }
 
-async function about(api, place) {
-  const { version, store, ack } = await api.get("/version").catch(() => ({}));
+async function about(api, place, guide) {
+  const { version, store, ack, docs } = await api.get("/version").catch(() => ({}));
   if (version) say(place, `LLR ${version}, ${store} store. An answer means: ${ack}.`);
+  set(guide, { hidden: docs !== guide.getAttribute("href") });
 }
 
 /** Ask once, and again only if that failed. */

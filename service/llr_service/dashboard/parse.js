@@ -1,7 +1,8 @@
 /**
  * Samples as people paste them: JSON goes as it is, lines of JSON become a list, and lines of
- * numbers, y last, become columns. All is sent whole, so it is learnt whole or not at all; a
- * problem's place leads back to the line and the field it came from.
+ * numbers, y last, become columns; a heading names the features of a session that has names. All
+ * is sent whole, so it is learnt whole or not at all; a problem's place leads back to the line
+ * and the field it came from.
  */
 
 /** A text that is not samples; `line` and `column` count from 1. */
@@ -13,10 +14,33 @@ export class Unclear extends Error {
 }
 
 /** `{body, place}`; `place(error)` is `{line, column, rest}` of a service's error, or null. */
-export function parseSamples(text, features) {
+export function parseSamples(text, features, named = false) {
   if (!text.trim()) throw new Unclear("There is nothing to send yet.", null, null);
-  if (/^\s*[[{]/.test(text)) return isLines(text) ? ndjson(text) : json(text);
-  return csv(text, features);
+  if (isJsonText(text)) return isLines(text) ? ndjson(text) : json(text);
+  return named ? namedCsv(text) : csv(text, features);
+}
+
+/** Lines of fields with their numbers, and the heading, null if there is none. */
+export function tableOf(text) {
+  const lines = text.split("\n").map((line, i) => ({ number: i + 1, fields: split(line) }));
+  const full = lines.filter(({ fields }) => fields.length);
+  const heading = full.length > 1 && full[0].fields.every((one) => !isNumeric(one));
+  return { header: heading ? full[0].fields : null, rows: heading ? full.slice(1) : full };
+}
+
+/** A field as JSON has it: a number where it is one. */
+export function valueOf(field) {
+  return isNumeric(field) ? Number(field) : field;
+}
+
+/** Whether a field is a finite number. */
+export function isNumeric(field) {
+  return field !== "" && Number.isFinite(Number(field));
+}
+
+/** Whether a text is meant as JSON, of one value or a line each. */
+export function isJsonText(text) {
+  return /^\s*[[{]/.test(text);
 }
 
 function isLines(text) {
@@ -63,9 +87,7 @@ function lineOf(text, { message }) {
 }
 
 function csv(text, features) {
-  const lines = text.split("\n").map((line, i) => ({ number: i + 1, fields: split(line) }));
-  const full = lines.filter(({ fields }) => fields.length);
-  if (full.length > 1 && full[0].fields.every((one) => Number.isNaN(Number(one)))) full.shift();
+  const { rows: full } = tableOf(text);
   const rows = full.map(({ number, fields }) => {
     return fields.map((one, k) => toNumber(one, number, k + 1));
   });
@@ -77,6 +99,28 @@ function csv(text, features) {
   return { body, place: (error) => placed(error, full) };
 }
 
+/** Lines below a heading: features by name, y last. */
+function namedCsv(text) {
+  const { header, rows } = tableOf(text);
+  if (!header) throw new Unclear("The first line has to name the features, and y last.", 1, null);
+  return { body: JSON.stringify(namedSamples(header, rows)), place: ({ pointer }) => {
+    const [, row] = /^\/(\d+)/.exec(pointer ?? "") ?? [];
+    return row in rows ? { line: rows[row].number, column: null } : null;
+  } };
+}
+
+/** Samples of rows below a heading; an empty field is a feature left out. */
+export function namedSamples(header, rows, label = valueOf) {
+  return rows.map(({ number, fields }) => {
+    if (fields.length !== header.length) {
+      throw new Unclear(`${fields.length} fields, the heading has ${header.length}`, number, null);
+    }
+    const pairs = header.slice(0, -1).map((name, k) => [name, valueOf(fields[k])]);
+    return { x: Object.fromEntries(pairs.filter(([, value]) => value !== "")),
+      y: label(fields.at(-1)) };
+  });
+}
+
 function split(line) {
   const trimmed = line.trim();
   if (!trimmed) return [];
@@ -85,8 +129,7 @@ function split(line) {
 }
 
 function toNumber(text, line, column) {
-  const value = Number(text);
-  if (text !== "" && Number.isFinite(value)) return value;
+  if (isNumeric(text)) return Number(text);
   const said = text === "" ? "nothing between two commas" : `“${text}” is not a finite number`;
   throw new Unclear(said, line, column);
 }

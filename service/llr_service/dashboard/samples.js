@@ -3,7 +3,7 @@
 import { answerBox } from "./answer.js";
 import { sessionPath, Unreachable } from "./api.js";
 import { ask } from "./dialog.js";
-import { button, el, fill, say } from "./dom.js";
+import { button, el, fill, say, set } from "./dom.js";
 import { exampleLines } from "./example.js";
 import { plural } from "./format.js";
 import { parseSamples, Unclear } from "./parse.js";
@@ -22,19 +22,21 @@ const trials = new Set(); // forks made to try examples in
 
 /** The card of a session's page that sends samples. */
 export class Samples {
-  constructor(api, name) {
+  constructor(api, name, demo) {
     const path = sessionPath(name, "/samples?predictions=true");
-    Object.assign(this, { name, path, api, model: null, t: 0 });
+    Object.assign(this, { name, path, api, demo, model: null, t: 0 });
     const plain = { spellcheck: "false", autocomplete: "off", "aria-label": "Samples" };
     this.text = el("textarea", { rows: 6, ...plain });
     this.hint = el("p", { class: "hint" });
-    this.told = el("div", { class: "told", "aria-live": "polite" });
+    this.notice = el("div", { class: "notice", "aria-live": "polite" });
     this.go = el("button", { type: "submit", class: "primary" }, "Learn");
     this.example = button("Insert an example", () => this.#example(), { class: "quiet" });
-    const foot = el("div", { class: "card-foot" }, this.example, this.go);
+    this.example.id = "example";
+    this.play = button("Play a demo stream", () => this.#play(), { class: "quiet", id: "play" });
+    const foot = el("div", { class: "card-foot" }, this.play, this.example, this.go);
     const form = el("form", { novalidate: true }, this.text, this.hint, foot);
     const head = el("div", { class: "card-head" }, el("h2", {}, "Send samples"));
-    this.element = el("section", { class: "card samples" }, head, form, this.told);
+    this.element = el("section", { class: "card samples" }, head, form, this.notice);
     form.addEventListener("submit", (event) => this.#submit(event));
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
@@ -46,7 +48,8 @@ export class Samples {
     Object.assign(this, { model, dim, named, options });
     const width = dim ?? "any number of";
     const row = model.features ? `${width} features, then y, a line each` : "a y a line";
-    const forms = named ? "JSON or NDJSON, features by name" : `CSV (${row}), JSON or NDJSON`;
+    const csv = named ? "a heading with the names, y last" : row;
+    const forms = `CSV (${csv}), JSON or NDJSON`;
     fill(this.hint, `${forms}. y: ${model.domain}. Ctrl + Enter sends.`);
     this.text.placeholder = EXAMPLES[named ? "named" : model.features];
   }
@@ -55,17 +58,25 @@ export class Samples {
   show({ t }) {
     this.t = t;
     say(this.example, this.#mayTry ? "Insert an example" : "Try an example in a fork");
+    set(this.play, { hidden: !this.#mayTry || this.demo.playsIn(this.name) });
   }
 
   get #mayTry() {
     return this.t === 0 || trials.has(this.name);
   }
 
+  /** Whether the text is the example, and others taught the session since it was inserted. */
+  get #spoils() {
+    return !this.#mayTry && this.text.value === this.inserted;
+  }
+
   async #submit(event) {
     event.preventDefault();
+    if (this.#spoils) return void this.#fork();
     this.go.disabled = true;
     try {
-      await this.#learn(parseSamples(this.text.value, this.model?.features ?? true));
+      const { features = true } = this.model ?? {};
+      await this.#learn(parseSamples(this.text.value, features, this.named));
     } catch (error) {
       if (!(error instanceof Unclear)) throw error;
       this.#unclear(error);
@@ -74,11 +85,15 @@ export class Samples {
     }
   }
 
+  /** An example is for t = 0 alone: the service refuses it if others were faster. */
   async #learn({ body, place }) {
+    const example = this.text.value === this.inserted && !trials.has(this.name);
+    const only = example ? { "if-match": '"0"' } : {};
     try {
-      fill(this.told, answerBox(await this.api.send("POST", this.path, body)));
+      fill(this.notice, answerBox(await this.api.send("POST", this.path, body, only)));
       if (this.text.value === this.inserted) this.text.value = "";
     } catch (error) {
+      if (example && error.status === 412) return void this.#fork();
       this.#failed(error, place);
     }
   }
@@ -86,7 +101,7 @@ export class Samples {
   #failed(error, place) {
     const says = (one) => (place(one) ? this.#goTo(place(one)) : where(one));
     const doubt = el("p", { class: "problem", role: "alert" }, DOUBT);
-    fill(this.told, error instanceof Unreachable ? doubt : problemBox(error, says));
+    fill(this.notice, error instanceof Unreachable ? doubt : problemBox(error, says));
     const found = (error.problem?.errors ?? []).map(place).find(Boolean);
     if (found) this.#select(found.line);
   }
@@ -94,7 +109,7 @@ export class Samples {
   #unclear(error) {
     const at = error.line && this.#goTo(error);
     const words = el("p", {}, at, error.message);
-    fill(this.told, el("div", { class: "problem", role: "alert" }, words));
+    fill(this.notice, el("div", { class: "problem", role: "alert" }, words));
     if (error.line) this.#select(error.line);
     else this.text.focus();
   }
@@ -109,6 +124,14 @@ export class Samples {
     const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
     this.text.focus();
     this.text.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  }
+
+  #play() {
+    if (!this.model) return;
+    const { model, dim, options = {}, named } = this;
+    trials.add(this.name);
+    this.demo.play(this.name, { model, dim, options, named });
+    this.show(this);
   }
 
   #example() {
@@ -126,7 +149,7 @@ export class Samples {
     const text = `Made-up samples would change what it learnt from ${learnt}. A fork takes them.`;
     const content = el("p", {}, `${text} Its name: ${name}.`);
     const perform = () => this.api.send("POST", sessionPath(this.name, "/fork"), { name });
-    const submit = () => perform().catch((error) => void fill(this.told, problemBox(error)));
+    const submit = () => perform().catch((error) => void fill(this.notice, problemBox(error)));
     if (!(await ask({ title: "Try it in a fork?", content, action: "Fork", submit }))) return;
     trials.add(name);
     location.hash = toSession(name);

@@ -5,10 +5,10 @@ import { metricOf } from "./metrics.js";
 
 const STABLE = 0.1; // recent and overall differ by less than this share
 
-/** The sentence; `driftTime` is when the last drift was found, if that is known. */
-export function summary(state, model, driftTime = null) {
+/** The sentence. */
+export function summary(state, model) {
   const quality = state.t ? ` ${qualityOf(state)}` : " It has learnt no sample yet.";
-  return `${subject(state, model)}${quality}${drift(state.drift, driftTime)}`;
+  return `${subject(state, model)}${quality}${drift(state.drift)}`;
 }
 
 function subject({ dim, features }, { features: some, summary: words }) {
@@ -34,9 +34,10 @@ function qualityOf({ model, metrics }) {
   return `Recent ${label} ${write(recent)}, ${trend}.${beside}`;
 }
 
-function drift(found, time) {
+function drift(found) {
   if (!found?.alarms) return "";
   const often = ["", "once", "twice"][found.alarms] ?? `${count(found.alarms)} times`;
+  const time = found.time?.at(-1);
   const last = time ? ago(time) : `at t ${count(found.at.at(-1))}`;
   return ` Drift ${often}, last ${last}.`;
 }

@@ -1,43 +1,34 @@
-/** The page of one session: its numbers and charts live, samples by hand, snippets, forks. */
+/** The page of one session: reads its state and history, and follows the stream of its states. */
 
-import { aboutSession, named, sizeOf } from "./about.js";
-import { actions } from "./actions.js";
+import { sizeOf } from "./about.js";
 import { sessionPath } from "./api.js";
-import { el, fill, say, set } from "./dom.js";
 import { Feed } from "./feed.js";
-import { Figures } from "./figures.js";
-import { Names } from "./names.js";
-import { drawPast, Past } from "./past.js";
+import { drawHistory, HistoryModel } from "./historymodel.js";
 import { Pause } from "./pause.js";
-import { Predict } from "./predict.js";
 import { nobodyBox, problemBox } from "./problem.js";
 import { Rate } from "./rate.js";
-import { TO_LIST } from "./router.js";
-import { Samples } from "./samples.js";
-import { summary } from "./sentence.js";
-import { Snippets } from "./snippets.js";
-import { Stats } from "./stats.js";
-import { Team } from "./team.js";
-import { intercept } from "./theta.js";
+import { SessionView } from "./sessionview.js";
 
 const [TICK, SOON] = [1000, 80];
-const CHARTS = ["recent", "metric", "loss", "eta", "regret", "theta"];
-const NOBODY = new Set([404, 422]); // there is none, or there can be none of that name
+const NOT_THERE = new Set([404, 422]); // there is none, or there can be none of that name
 
-/** The page at `#/s/NAME`. */
-export function sessionPage(here, [name]) {
-  return new SessionPage(here, name);
+/** The page at `#/s/NAME` and `#/s/NAME/TAB`. */
+export function sessionPage(here, [name], tab) {
+  return new SessionPage(here, name, tab);
 }
 
 class SessionPage {
   #state = null;
   #drawing = null;
 
-  constructor(here, name) {
-    Object.assign(this, { here, name, title: name, path: sessionPath(name) });
+  constructor(here, name, tab) {
+    Object.assign(this, { here, tab, title: name, path: sessionPath(name) });
     this.rate = new Rate();
-    this.past = new Past(here.api, name);
-    this.#build();
+    this.past = new HistoryModel(here.api, name);
+    this.pause = new Pause(() => this.feed);
+    const changed = (state) => this.#moved(state);
+    this.view = new SessionView(here, name, this.pause.element, () => this.#state, changed);
+    this.element = this.view.element;
     const tell = (state) => this.#tell(state);
     this.feed = new Feed((signal, alive) => this.#follow(signal, alive), { tell });
     this.timer = setInterval(() => this.#tick(), TICK);
@@ -46,37 +37,17 @@ class SessionPage {
   /** Leave the page. */
   close() {
     this.feed.close();
-    this.figures.close();
+    this.view.figures.close();
     for (const timer of [this.timer, this.#drawing]) clearTimeout(timer);
   }
 
-  #build() {
-    this.team = new Team(this.here.api, this.name, (state) => this.#moved(state));
-    this.figures = new Figures(CHARTS, { eta: "How it learns" });
-    Object.assign(this, { stats: new Stats(), names: new Names(), snippets: new Snippets() });
-    this.samples = new Samples(this.here.api, this.name);
-    this.predict = new Predict(this.here.api, this.name);
-    this.figures.element.querySelector(".section").before(this.predict.element);
-    this.hands = el("div", { class: "hands" }, this.samples.element, this.snippets.element);
-    [this.told, this.body] = [el("div"), el("div", { class: "body", hidden: true })];
-    this.element = el("div", { class: "session" }, this.#head(), this.told, this.body);
+  /** Show another tab of this page. */
+  open(tab) {
+    this.tab = tab;
+    this.view.tabs.show(tab ?? "overview");
   }
 
-  #head() {
-    this.about = el("p", { class: "about" });
-    this.sentence = el("p", { class: "sentence" });
-    this.pause = new Pause(() => this.feed);
-    const moved = (state) => this.#moved(state);
-    const doing = actions(this.here, this.name, () => this.#state, moved);
-    const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
-    const heading = el("h1", { tabindex: -1 }, this.name);
-    const title = el("div", {}, back, heading, this.sentence, this.about);
-    const buttons = [...this.figures.timeSwitch, this.pause.element, ...doing];
-    this.tools = el("div", { class: "tools", hidden: true }, buttons);
-    return el("div", { class: "head" }, title, this.tools);
-  }
-
-  /** The state, the past, then the stream of states; all anew after each reconnection. */
+  /** The state, the past, then the stream of states; all again after each reconnection. */
   async #follow(signal, alive) {
     const { api } = this.here;
     const state = await api.get(this.path, { signal });
@@ -95,47 +66,25 @@ class SessionPage {
     const before = this.#state;
     this.#take(state);
     const other = before.champion !== state.champion;
-    const told = sizeOf(before) === sizeOf(state) && before.status === state.status;
-    if (other || !told) this.#describe(state);
+    const same = sizeOf(before) === sizeOf(state) && before.status === state.status;
+    if (other || !same) this.#describe(state);
     this.past.add(state);
     if (other || this.past.due) this.#reload(signal);
     else this.#draw();
   }
 
   #take(state) {
-    if (this.#state === null) this.#arrange(state.t === 0);
+    const first = this.#state === null;
     this.#state = state;
     this.rate.note(state.t);
-    this.stats.show(state, this.rate.value());
-    for (const part of [this.names, this.team, this.predict, this.samples]) part.show(state);
-    this.#tellSentence();
-    set(this.body, { hidden: false });
-    set(this.tools, { hidden: false });
-    fill(this.told);
-  }
-
-  /** Who comes to a fresh session comes to send samples. */
-  #arrange(fresh) {
-    const parts = [this.figures.element, this.names.element];
-    const below = fresh ? [this.hands, ...parts] : [...parts, this.hands];
-    fill(this.body, this.stats.element, this.team.element, below);
+    this.view.show(state, this.rate.value());
+    // a fresh session has nothing to show yet: it is opened to send samples
+    if (first) this.open(this.tab ?? (state.t === 0 ? "samples" : "overview"));
   }
 
   async #describe(state) {
-    const catalog = await this.here.catalog();
-    const model = named(catalog.models, state.model);
-    this.model = model;
-    this.#tellSentence();
-    const takes = { model, dim: state.dim, named: Boolean(state.features) };
-    fill(this.about, aboutSession(state, catalog));
-    this.samples.takes({ ...takes, options: state.config.options });
-    const keyed = this.here.keys.current !== null;
-    this.snippets.show({ name: this.name, ...takes, origin: location.origin, keyed });
-  }
-
-  #tellSentence() {
-    const [state, model, time] = [this.#state, this.model, this.past.drift_time.at(-1)];
-    if (state && model) say(this.sentence, summary(state, model, time));
+    this.view.describe(state, await this.here.catalog());
+    this.view.tell(state);
   }
 
   /** What cannot be read now is read later: the feed tells if the service is away. */
@@ -146,8 +95,7 @@ class SessionPage {
 
   #tick() {
     if (!this.#state || this.pause.paused) return;
-    this.stats.show(this.#state, this.rate.value());
-    this.#tellSentence();
+    this.view.tick(this.#state, this.rate.value());
     if (this.past.due) this.#reload();
   }
 
@@ -155,16 +103,14 @@ class SessionPage {
   #draw() {
     this.#drawing ??= setTimeout(() => {
       this.#drawing = null;
-      drawPast(this.figures, this.past, intercept(this.#state));
+      drawHistory(this.view.figures, this.past);
     }, SOON);
   }
 
   #tell(state) {
     this.here.connection.show(state);
     if (state.kind !== "refused") return;
-    const nobody = NOBODY.has(state.error.status);
-    fill(this.told, nobody ? nobodyBox() : problemBox(state.error));
-    set(this.tools, { hidden: true });
-    set(this.body, { hidden: true });
+    const gone = NOT_THERE.has(state.error.status);
+    this.view.refuse(gone ? nobodyBox() : problemBox(state.error));
   }
 }

@@ -2,6 +2,7 @@
 
 import { svg } from "./dom.js";
 import { isNumber } from "./format.js";
+import { looks } from "./legend.js";
 
 const LINE = 13;
 
@@ -11,7 +12,8 @@ export function isBegun({ t, values }) {
 }
 
 /** Points joined; where one has no place the line breaks, and a lone one is a dot. */
-export function line({ t, values }, i, x, y) {
+export function line(series, i, x, y) {
+  const { t, values } = series;
   let path = "";
   let pen = "M";
   for (let k = 0; k < t.length; k += 1) {
@@ -20,7 +22,7 @@ export function line({ t, values }, i, x, y) {
     if (here) path += `${pen}${across.toFixed(1)} ${up.toFixed(1)}${pen === "M" ? "h0" : ""}`;
     pen = here ? "L" : "M";
   }
-  return svg("path", { class: `series series-${i + 1}`, d: path || null });
+  return svg("path", { class: looks(series, i), d: path || null });
 }
 
 /** All values that have to fit: the line's, and those of its band. */
@@ -43,11 +45,11 @@ export function band({ t, low, high }, i, x, y) {
 }
 
 /** Where the loss was found to rise. */
-export function mark(t, at, { left, right, top, bottom }) {
-  if (!(at >= left && at <= right)) return null;
-  const across = at.toFixed(1);
-  const rule = svg("line", { class: "drift", x1: across, x2: across, y1: top, y2: bottom });
-  rule.append(svg("title", {}, `drift found at t ${t}`));
+export function mark({ t, at, name }, across, { left, right, top, bottom }) {
+  if (!(across >= left && across <= right) || !Number.isFinite(at)) return null;
+  const x = across.toFixed(1);
+  const rule = svg("line", { class: "drift", x1: x, x2: x, y1: top, y2: bottom });
+  rule.append(svg("title", {}, `drift${name ? ` of ${name}` : ""} found at t ${t}`));
   return rule;
 }
 

@@ -13,15 +13,15 @@ export class Snippets {
 
   constructor() {
     this.tabs = Object.entries(TABS).map(([id, label]) => {
-      return button(label, () => this.#choose(id), { "data-tab": id });
+      return button(label, () => this.#choose(id), { "data-language": id });
     });
     this.code = el("code");
-    this.told = el("span", { role: "status", class: "hint" });
+    this.notice = el("span", { role: "status", class: "hint" });
     const heading = el("h2", {}, "From your code");
     const choice = el("div", { class: "switch" }, this.tabs);
     const head = el("div", { class: "card-head" }, heading, choice);
     const copy = button("Copy", () => this.#copy(), { class: "quiet" });
-    const foot = el("div", { class: "card-foot" }, this.told, copy);
+    const foot = el("div", { class: "card-foot" }, this.notice, copy);
     const text = el("pre", { tabindex: 0, "aria-label": "Snippet" }, this.code);
     this.element = el("section", { class: "card snippets" }, head, text, foot);
     this.#choose("curl");
@@ -36,19 +36,19 @@ export class Snippets {
 
   #choose(id) {
     this.#shown = id;
-    for (const tab of this.tabs) set(tab, { "aria-pressed": String(tab.dataset.tab === id) });
+    for (const tab of this.tabs) set(tab, { "aria-pressed": String(tab.dataset.language === id) });
     say(this.code, this.#texts[id] ?? "");
-    say(this.told, "");
+    say(this.notice, "");
   }
 
   /** Where the browser does not let a page copy, the text is at least selected. */
   async #copy() {
     try {
       await navigator.clipboard.writeText(this.code.textContent);
-      say(this.told, "Copied");
+      say(this.notice, "Copied");
     } catch {
       getSelection().selectAllChildren(this.code);
-      say(this.told, "Selected: copy it with your keyboard");
+      say(this.notice, "Selected: copy it with your keyboard");
     }
   }
 }

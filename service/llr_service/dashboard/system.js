@@ -1,4 +1,4 @@
-/** The service itself: whether it is ready, its version and store, keys, and what it did so far. */
+/** The service itself: health, version, store, keys, and what it did since it started. */
 
 import { el, fill } from "./dom.js";
 import { Feed } from "./feed.js";
@@ -18,13 +18,12 @@ class SystemPage {
 
   constructor(here) {
     this.here = here;
-    this.told = el("div");
-    this.rows = el("tbody");
+    this.notice = el("div");
+    this.cards = el("div", { class: "cards" });
     const back = el("a", { class: "back", href: TO_LIST }, "← Sessions");
     const title = el("div", {}, back, el("h1", { tabindex: -1 }, "System"));
-    const table = el("div", { class: "card table" }, el("table", { class: "system" }, this.rows));
     const head = el("div", { class: "head" }, title);
-    this.element = el("div", {}, head, this.told, table);
+    this.element = el("div", { class: "system" }, head, this.notice, this.cards);
     const tell = (state) => this.#tell(state);
     this.feed = new Feed((signal) => this.#read(signal), { every: EVERY, tell });
   }
@@ -34,22 +33,21 @@ class SystemPage {
     this.feed.close();
   }
 
-  /** A key for some sessions only may not read the metrics: they are dashes then. */
+  /** A tenant's key may not read the metrics: they are dashes then. */
   async #read(signal) {
-    const { api, keys } = this.here;
+    const { api } = this.here;
     const about = await api.get("/version", { signal });
     const said = [() => "ready", (error) => error.message];
     const ready = await api.get("/readyz", { signal }).then(...said);
     const { total = null } = await api.get("/v1/sessions?limit=1&total=true", { signal });
     const metrics = await api.text("/metrics", { signal }).then(parseMetrics, () => new Map());
-    const facts = { ready, total, ...about, keyed: keys.current !== null };
-    fill(this.told);
-    fill(this.rows, lines(facts, metrics).map(line));
+    fill(this.notice);
+    fill(this.cards, groups({ ready, total, ...about }, metrics).map(card));
   }
 
   #tell(state) {
     this.here.connection.show(state);
-    if (state.kind === "refused") fill(this.told, problemBox(state.error));
+    if (state.kind === "refused") fill(this.notice, problemBox(state.error));
   }
 }
 
@@ -63,26 +61,52 @@ export function parseMetrics(text) {
   return found;
 }
 
-function lines({ ready, total, version, store, ack, keyed }, metrics) {
+function groups({ ready, total, version, store, ack, key, keys }, metrics) {
   const number = (name) => count(metrics.get(name));
   const bytes = (name) => (metrics.has(name) ? size(metrics.get(name)) : NOTHING);
   const start = metrics.get("process_start_time_seconds");
   return [
-    ["Health", ready],
-    ["Version", version],
-    ["Started", start ? ago(new Date(1000 * start).toISOString()) : NOTHING],
-    ["Store", store],
-    ["An answer means", ack],
-    ["Keys", keyed ? "this tab uses a key" : "none is asked for"],
-    ["Sessions", count(total)],
-    ["Sessions in memory", number("llr_sessions_loaded")],
-    ["Their memory", bytes("llr_sessions_loaded_bytes")],
-    ["Memory of the process", bytes("process_resident_memory_bytes")],
-    ["Samples learnt since the start", number("llr_samples_total")],
-    ["Requests since the start", number("llr_requests_total")],
-    ["Divergences since the start", number("llr_divergences_total")],
-    ["Store errors since the start", number("llr_store_errors_total")],
+    ["Service", [
+      ["Health", ready],
+      ["Version", version],
+      ["Started", start ? ago(new Date(1000 * start).toISOString()) : NOTHING],
+      ["Memory of the process", bytes("process_resident_memory_bytes")],
+    ]],
+    ["Store", [
+      ["Store", store],
+      ["Size", metrics.has("llr_store_bytes") ? bytes("llr_store_bytes") : "not reported"],
+      ["Sessions", count(total)],
+      ["Sessions in memory", number("llr_sessions_loaded")],
+      ["Their memory", bytes("llr_sessions_loaded_bytes")],
+      ["An answer means", ack],
+    ]],
+    ["Keys", keyRows(key, keys)],
+    ["Since the start", [
+      ["Samples learnt", number("llr_samples_total")],
+      ["Requests", number("llr_requests_total")],
+      ["Divergences", number("llr_divergences_total")],
+      ["Store errors", number("llr_store_errors_total")],
+    ]],
   ];
+}
+
+/** Names and roles; the service does not know the secrets, and an admin alone sees all names. */
+function keyRows(key, keys = []) {
+  if (!key) return [["Access", "no keys: whoever reaches the service may do everything"]];
+  const words = ({ role, prefix }) => {
+    return `${role}${prefix ? `, sessions whose names begin with ${prefix}` : ", all sessions"}`;
+  };
+  const others = keys.filter(({ name }) => name !== key.name);
+  const own = [`${key.name} (in use)`, words(key)];
+  const all = key.role === "admin" && !key.prefix;
+  const hidden = all ? [] : [["Others", "an admin's key shows them"]];
+  return [own, ...others.map((one) => [one.name, words(one)]), ...hidden];
+}
+
+function card([title, rows]) {
+  const head = el("div", { class: "card-head" }, el("h2", {}, title));
+  const body = el("tbody", {}, rows.map(line));
+  return el("section", { class: "card", "aria-label": title }, head, el("table", {}, body));
 }
 
 function line([label, value]) {

@@ -31,10 +31,12 @@ export function largest(theta, most) {
   return first.map(([, i]) => i).sort((a, b) => a - b);
 }
 
-/** The constant term beside θ as text, where there is one. */
+/** The constant term beside θ: `{text, note}`, with no text where there is none. */
 export function intercept({ intercept: value = null }) {
   const numbers = value === null ? [] : [value].flat();
-  return numbers.length ? `intercept ${numbers.map((one) => number(one)).join(", ")}` : "";
+  if (numbers.length < 2) return { text: numbers.map((one) => number(one)).join(), note: "" };
+  const rest = numbers.slice(1).map((one) => number(one));
+  return { text: number(numbers[0]), note: `of class 0; others ${rest.join(", ")}` };
 }
 
 /** The names of the largest; the past holds only some, so more are asked for than are shown. */

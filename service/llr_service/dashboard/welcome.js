@@ -2,9 +2,11 @@
 
 import { button, el } from "./dom.js";
 
-/** The empty state; `create` opens the form. */
-export function welcome(create) {
+/** The empty state; `create` opens the form, `demo` plays a demo stream. */
+export function welcome(create, demo) {
   const step = (title, text) => el("li", {}, el("strong", {}, title), el("span", {}, text));
+  const first = button("Create the first session", create, { class: "primary", id: "first" });
+  const play = button("Play a demo stream", demo, { id: "first-demo" });
   return el(
     "section",
     { class: "card welcome", hidden: true },
@@ -18,10 +20,11 @@ export function welcome(create) {
     el(
       "ol",
       {},
-      step("Create a session", "Choose a model; the rest has defaults. No step size to tune."),
+      step("Create a session", "Say what to predict, or paste rows. No step size to tune."),
       step("Send samples", "Paste some here, or copy a ready line of curl or Python."),
-      step("Watch it learn", "Step size, regret, loss and θ move as samples arrive."),
+      step("Watch it learn", "Its error beside a baseline, its parameters, and drift, live."),
     ),
-    button("Create the first session", create, { class: "primary", id: "first" }),
+    el("div", { class: "tools" }, first, play),
+    el("p", { class: "hint" }, "The demo creates a session and sends it made-up samples."),
   );
 }

@@ -1,7 +1,7 @@
 """Health, readiness, version, metrics, the catalog, and `POST /v1/backup`."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from fastapi import APIRouter, Request, Response
@@ -10,10 +10,12 @@ from starlette.types import Receive, Scope, Send
 
 import llr
 from llr.config import catalog as library_catalog
-from llr_service.app_state import AppState, AppStateDep
+from llr_service import guide
+from llr_service.app_state import AppState, AppStateDep, Caller
 from llr_service.http.access import check_origin
-from llr_service.http.auth import PUBLIC, Access, Role, requires
+from llr_service.http.auth import PUBLIC, Access, ApiKey, Role, requires
 from llr_service.problems import RETRY_AFTER, Problem
+from llr_service.schemas import Version
 from llr_service.sessions.config import EXACT_BY_DEFAULT, SHADOWS, SessionConfig
 from llr_service.stores.store import StoreError, StoreFull
 
@@ -44,12 +46,35 @@ async def readyz(here: AppStateDep) -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/version", operation_id="getVersion")
+@router.get("/version", operation_id="getVersion", response_model=Version)
 @requires(Access(Role.READ, shared=True))
-async def version(here: AppStateDep) -> dict[str, str]:
-    """The version, and what an answer of 200 means here."""
+async def version(here: AppStateDep, caller: Caller) -> dict[str, Any]:
+    """The version, what an answer of 200 means here, and the names and roles of keys.
+
+    `docs` is where people read on: the guide if it is built, or else the API's page.
+    """
     engine = here.settings.store.partition(":")[0]
-    return {"version": llr.__version__, "store": engine, "ack": MEANING.get(engine, "")}
+    return {
+        "version": llr.__version__,
+        "store": engine,
+        "ack": MEANING.get(engine, ""),
+        "docs": "/docs" if guide.find("") is None else "/guide/",
+        "key": _shown(caller) if here.settings.has_keys else None,
+        "keys": [_shown(key) for key in _seen_by(caller, here)],
+    }
+
+
+def _seen_by(caller: ApiKey, here: AppState) -> Iterable[ApiKey]:
+    """The keys that a caller may know of: an admin's all, others their own."""
+    if not here.settings.has_keys:
+        return ()
+    everything = caller.role >= Role.ADMIN and not caller.prefix
+    return here.keys.by_digest.values() if everything else (caller,)
+
+
+def _shown(key: ApiKey) -> dict[str, str]:
+    """A key by what it may do; its secret is not known here, and its digest not shown."""
+    return {"name": key.name, "role": str(key.role), "prefix": key.prefix}
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)

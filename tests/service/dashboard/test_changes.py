@@ -1,6 +1,7 @@
 """What is done to a session on its page: forks, what-ifs, shadows, late labels, its end."""
 
 import httpx
+import pytest
 from support.browser import Page
 from support.dashboard import learn, made
 
@@ -10,20 +11,26 @@ def test_a_shadow_is_compared_and_promoted_and_drift_is_marked(
 ) -> None:
     shadows = {"rival": {"algorithm": "auto"}, "wild": {"algorithm": "sg", "eta0": 1e9}}
     url = made(service, "contest", 600, algorithm="sg", eta0=0.1, shadows=shadows)
-    page.open(url)
-    assert page.says(".team tbody tr:nth-child(2)", "rival").split()[1] == "auto"
-    page.says(".team tbody tr:nth-child(3)", "wild (diverged)")
+    page.open(f"{url}/shadows")
+    row = page.says(".shadows tbody tr:nth-child(2)", "rival").split()
+    state = service.get("/v1/sessions/contest").json()
+    recent = state["shadows"]["rival"]["loss"]["recent"]
+    assert row[1] == "auto"
+    assert float(row[2]) == pytest.approx(recent, rel=1e-3)
+    page.says(".shadows tbody tr:nth-child(3)", "wild (diverged)")
+    page.click("[data-tab=overview]")
     page.says("[data-chart='loss'] .legend", "rival")
     assert "wild" not in page.text("[data-chart='loss'] .legend")
     storm = {"x": [[1.0, 0.5]] * 60, "y": [90.0, -90.0] * 30}
     service.post("/v1/sessions/contest/samples", json=storm).raise_for_status()
     page.says(".sentence", "Drift once, last ")
     page.until("document.querySelectorAll('[data-chart=\"loss\"] .drift').length === 1")
+    page.click("[data-tab=shadows]")
     page.click("[data-promote='rival']")
     page.click("dialog .primary")
-    page.says(".team tbody tr:nth-child(1)", "rival (champion)")
+    page.says(".shadows tbody tr:nth-child(1)", "rival (champion)")
     page.says(".about", "linear · auto")
-    page.says(".team tbody tr:nth-child(2)", "sg")
+    page.says(".shadows tbody tr:nth-child(2)", "sg")
     state = service.get("/v1/sessions/contest").json()
     assert (state["champion"], state["former"]) == ("rival", "sg")
 
@@ -122,8 +129,8 @@ def test_deleting_asks_first_and_a_session_that_is_gone_says_so(
 
 
 def test_a_shadow_is_added_with_the_form(service: httpx.Client, page: Page) -> None:
-    page.open(made(service, "lonely", 12, algorithm="sg/ag"))
-    page.says("[data-stat=t]", "12")
+    page.open(f"{made(service, 'lonely', 12, algorithm='sg/ag')}/shadows")
+    page.says("[data-panel=shadows]", "No shadows.")
     page.click("#shadow")
     page.says("dialog", "Add a shadow to lonely")
     page.click("dialog .primary")
@@ -140,8 +147,9 @@ def test_a_shadow_is_added_with_the_form(service: httpx.Client, page: Page) -> N
     page.says("dialog", "above 0")
     page.write("dialog [data-at='/eta0']", "0.125")
     page.click("dialog .primary")
-    assert page.says(".team tbody tr:nth-child(2)", "rival").split()[1] == "sg"
+    assert page.says(".shadows tbody tr:nth-child(2)", "rival").split()[1] == "sg"
     learn(service, "lonely", 30)
+    page.click("[data-tab=overview]")
     page.says("[data-chart='loss'] .legend", "rival")
     shadows = service.get("/v1/sessions/lonely").json()["config"]["shadows"]
     assert shadows == {"rival": {"algorithm": "sg", "eta0": 0.125, "options": {}}}
@@ -150,7 +158,7 @@ def test_a_shadow_is_added_with_the_form(service: httpx.Client, page: Page) -> N
 def test_a_shadow_that_cannot_be_is_refused_with_the_reason(
     service: httpx.Client, page: Page
 ) -> None:
-    page.open(made(service, "unborn"))
+    page.open(f"{made(service, 'unborn')}/shadows")
     page.click("#shadow")
     page.write("dialog [data-at='/shadow']", "rival")
     page.click("dialog .primary")
@@ -161,10 +169,10 @@ def test_a_shadow_that_cannot_be_is_refused_with_the_reason(
 
 
 def test_a_change_of_the_team_by_somebody_else_is_seen(service: httpx.Client, page: Page) -> None:
-    page.open(made(service, "shared", 12))
+    page.open(f"{made(service, 'shared', 12)}/shadows")
     page.says(".connection", "Live")
     path = "/v1/sessions/shared/shadows/theirs"
     service.put(path, json={"algorithm": "sg"}).raise_for_status()
-    page.says(".team tbody tr:nth-child(2)", "theirs")
+    page.says(".shadows tbody tr:nth-child(2)", "theirs")
     service.delete(path).raise_for_status()
-    page.until("document.querySelector('.team').hidden")
+    page.until("document.querySelector('.shadows').hidden")

@@ -78,3 +78,12 @@ def test_a_module_says_what_it_is_for_and_writes_text_never_markup(name: str) ->
     assert len(text.splitlines()) <= 170
     assert max(len(line) for line in text.splitlines()) <= 100
     assert not MARKUP.search(text)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_a_style_sheet_closes_what_it_opens(name: str) -> None:
+    depth = 0
+    for line in re.sub(r"/\*.*?\*/", "", STYLES[name], flags=re.DOTALL).splitlines():
+        depth += line.count("{") - line.count("}")
+        assert 0 <= depth <= 2, line
+    assert depth == 0

@@ -7,6 +7,7 @@ import pytest
 from support.browser import Page
 from support.dashboard import MOVED, learn, made
 
+INSERT = "#example"
 HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>'
 
 
@@ -102,31 +103,39 @@ def test_named_features_are_shown_by_name_the_largest_first(
     page: Page, service: httpx.Client
 ) -> None:
     url = made(service, "named")
-    page.open(url)
-    page.until("document.querySelector('.names').hidden")
+    page.open(f"{url}/parameters")
+    page.says(".parameters", "No parameters yet")
     x = {f"n{k}": k / 10 for k in range(30)} | {HOSTILE: -9}
     body = [{"x": x, "y": k % 2} for k in range(5)]
     service.post("/v1/sessions/named/samples", json=body).raise_for_status()
-    page.says(".names", "31 of 100,000 names")
+    page.says(".parameters", "31 of 100,000 names")
     theta = service.get("/v1/sessions/named").json()["theta"]
     rows = page.run(
-        "[...document.querySelectorAll('.names tbody th')].map((one) => one.textContent)"
+        "[...document.querySelectorAll('.parameters tbody th')].map((one) => one.textContent)"
     )
+    intercept, *rows = rows
+    assert intercept == "intercept"
     assert rows == sorted(theta, key=lambda name: -abs(theta[name]))[:20]
-    assert "11 names more" in page.text(".names")
+    assert "11 more, with smaller θ" in page.text(".parameters")
+    page.write(".parameters [type=search]", "n29")
+    page.until("document.querySelectorAll('.parameters tbody tr').length === 2")
+    page.click("[data-tab=overview]")
     assert "31 named features" in page.text(".about")
     page.says("[data-chart=theta]", rows[0])
     page.until(MOVED % "theta")
-    page.says(".samples .quiet", "Try an example in a fork")
-    page.click(".samples .quiet")
+    page.click("[data-tab=samples]")
+    page.says(INSERT, "Try an example in a fork")
+    page.click(INSERT)
     page.says("dialog", "would change what it learnt from 5 samples")
     page.click("dialog .primary")
     page.says("h1", "named-try-")
-    page.click(".samples .quiet")
+    page.click("[data-tab=samples]")
+    page.click(INSERT)
     page.click(".samples .primary")
     page.says(".samples", "20 samples")
     page.says(".about", "named features")
     assert service.get("/v1/sessions/named").json()["t"] == 5
+    page.click("[data-tab=code]")
     assert '"city":"Rome"' in page.text(".snippets")
     for width in (1400, 360):
         page.resize(width, 900)

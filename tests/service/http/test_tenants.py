@@ -239,3 +239,13 @@ def test_the_form_of_the_dashboard_is_told_where_the_name_is_wrong(client: TestC
     [error] = refused["errors"]
     assert error["parameter"] == "name"
     assert error["detail"] == "the names of this key's sessions begin with acme-"
+
+
+def test_the_version_names_the_keys_that_a_caller_may_know_of(client: TestClient) -> None:
+    said = client.get("/version", headers=of("acme", "write")).json()
+    own = {"name": "acme-write", "role": "write", "prefix": "acme-"}
+    assert (said["key"], said["keys"]) == (own, [own])
+    assert len(client.get("/version", headers=of("acme")).json()["keys"]) == 1
+    everything = client.get("/version", headers=of("boss"))
+    assert {one["name"] for one in everything.json()["keys"]} == {key.name for key in KEYS}
+    assert not any(key.digest.hex() in everything.text for key in KEYS)

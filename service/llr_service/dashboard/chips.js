@@ -6,7 +6,7 @@ import { swatch } from "./legend.js";
 import { toCompare, toSession } from "./router.js";
 
 /** The names as chips, and a field to add one. */
-export function chosen(api, names) {
+export function compareChips(api, names) {
   const room = names.length < MOST_SERIES;
   const chips = names.map((name, i) => chip(name, i, names));
   return el("ul", { class: "chips" }, chips, room ? el("li", {}, adder(api, names)) : null);

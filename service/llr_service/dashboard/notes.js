@@ -5,7 +5,7 @@ import { count, plural, size } from "./format.js";
 import { toCompare } from "./router.js";
 
 /** Lines below the figures; each is there only while it has something to say. */
-export class Facts {
+export class Notes {
   constructor() {
     this.bar = el("progress", { max: 1, "aria-label": "Samples learnt anew" });
     this.far = el("span", { role: "status" });

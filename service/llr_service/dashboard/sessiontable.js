@@ -2,6 +2,7 @@
 
 import { button, el, fill, say, set, unseen } from "./dom.js";
 import { ago, count, NOTHING, number, perSecond } from "./format.js";
+import { explain } from "./glossary.js";
 import { metricOf } from "./metrics.js";
 import { Rate } from "./rate.js";
 import { toSession } from "./router.js";
@@ -9,30 +10,41 @@ import { drawSpark, spark } from "./sparkline.js";
 
 const COLUMNS = [
   ["model", "Model", "words"],
-  ["algorithm", "Algorithm", "words"],
-  ["activity", "Activity", "words"],
-  ["last", "Last sample", "figure"],
-  ["t", "t", "figure"],
-  ["rate", "Samples/s", "figure"],
-  ["metric", "RMSE, accuracy", "figure"],
-  ["loss", "Recent loss", "figure"],
+  ["algorithm", "Algorithm", "words", "algorithm"],
+  ["status", "Status", "words", "status"],
+  ["activity", "Activity", "words", "activity"],
+  ["last", "Last sample", "figure", "last sample"],
+  ["t", "t", "figure", "t"],
+  ["rate", "Samples/s", "figure", "samples/s"],
+  ["metric", "RMSE, accuracy", "figure", "metric"],
+  ["loss", "Recent loss", "figure", "recent loss"],
 ];
-const SORTABLE = new Set(["name", "model", "algorithm", "activity", "last", "t", "loss"]);
 
-/** Rows by name; `picked` knows which are ticked; `sort(column)` is called by a head's button. */
-export class Rows {
+/** Columns to sort by, on a narrow screen by a list. */
+export const SORTS = {
+  name: "name",
+  t: "t",
+  metric: "RMSE, accuracy",
+  loss: "recent loss",
+  rate: "samples/s",
+  last: "last sample",
+  activity: "activity",
+  status: "status",
+};
+
+/** Rows by name; `selection` knows which are ticked; `sort(column)` is called by a head. */
+export class SessionTable {
   #rows = new Map();
 
-  constructor(picked, sort) {
-    Object.assign(this, { picked, sort });
+  constructor(selection, sort) {
+    Object.assign(this, { selection, sort });
     this.heads = [["name", "Name", "name"], ...COLUMNS].map((column) => this.#head(...column));
     const tick = el("th", { scope: "col", class: "pick" }, unseen("Compare"));
-    const first = [tick, this.heads[0]];
-    const heads = this.heads.slice(1);
-    const last = el("th", { scope: "col", class: "trend" }, "Its trend");
+    const words = el("span", { class: "term" }, "Trend", explain("trend"));
+    const last = el("th", { scope: "col", class: "trend" }, words);
     this.body = el("tbody");
-    const head = el("thead", {}, el("tr", {}, first, heads, last));
-    const caption = el("caption", { class: "unseen" }, "Sessions and how they stand");
+    const head = el("thead", {}, el("tr", {}, tick, this.heads, last));
+    const caption = el("caption", { class: "unseen" }, "Sessions and their state");
     this.element = el("table", { class: "sessions" }, caption, head, this.body);
   }
 
@@ -44,9 +56,8 @@ export class Rows {
     }
   }
 
-  /** Show these sessions, in this order. Columns of times are there if the service has them. */
+  /** Show these sessions, in this order. */
   show(sessions, trends) {
-    set(this.element, { "data-times": sessions.some((one) => one.activity) });
     const order = sessions.map((session) => this.#row(session.name));
     sessions.forEach((session, i) => order[i].update(session, trends.of(session.name)));
     const nodes = order.map((row) => row.element);
@@ -60,26 +71,26 @@ export class Rows {
     for (const row of this.#rows.values()) row.box.checked = false;
   }
 
-  #head(id, label, kind) {
-    const sort = () => button(label, () => this.sort(id), { class: "sort" });
-    const content = SORTABLE.has(id) ? sort() : label;
+  #head(id, label, kind, about = null) {
+    const sort = button(label, () => this.sort(id), { class: "sort" });
+    const content = el("span", { class: "term" }, sort, about && explain(about));
     return el("th", { scope: "col", class: kind, "data-column": id }, content);
   }
 
   #row(name) {
-    if (!this.#rows.has(name)) this.#rows.set(name, new Row(name, this.picked));
+    if (!this.#rows.has(name)) this.#rows.set(name, new Row(name, this.selection));
     return this.#rows.get(name);
   }
 }
 
 class Row {
-  constructor(name, picked) {
+  constructor(name, selection) {
     this.rate = new Rate();
     this.spark = spark("recent loss so far");
     this.cells = Object.fromEntries(COLUMNS.map((column) => [column[0], cell(...column)]));
-    const ticked = { type: "checkbox", checked: picked.has(name), "aria-label": `Compare ${name}` };
-    this.box = el("input", ticked);
-    this.box.addEventListener("change", () => picked.pick(name, this.box.checked));
+    const box = { type: "checkbox", checked: selection.has(name), "aria-label": `Compare ${name}` };
+    this.box = el("input", box);
+    this.box.addEventListener("change", () => selection.select(name, this.box.checked));
     this.element = el(
       "tr",
       { "data-name": name },
@@ -90,21 +101,26 @@ class Row {
     );
   }
 
+  /** A session that is not in memory is idle; of it the list knows t alone, the trend the rest. */
   update(session, trend) {
     this.rate.note(session.t);
+    const activity = session.activity ?? "idle";
+    const metric = session.metrics?.[metricOf(session.model).id]?.recent ?? trend?.metric;
     const shown = {
       model: session.model,
       algorithm: session.algorithm,
+      status: session.status ?? NOTHING,
+      activity,
+      last: ago(session.last_sample_at),
       t: count(session.t),
       rate: perSecond(this.rate.value()),
-      metric: metricWords(session.model, trend?.metric),
+      metric: metricWords(session.model, metric),
       loss: number(session.loss?.recent ?? trend?.recent.at(-1)),
-      activity: session.activity ?? NOTHING,
-      last: ago(session.last_sample_at),
     };
     for (const [id, text] of Object.entries(shown)) say(this.cells[id], text);
     if (trend) drawSpark(this.spark, trend.recent);
-    set(this.element, { "data-t": session.t, "data-activity": session.activity });
+    const { t, status } = session;
+    set(this.element, { "data-t": t, "data-activity": activity, "data-status": status });
   }
 }
 

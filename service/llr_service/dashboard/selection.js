@@ -1,11 +1,11 @@
-/** The sessions that were ticked in the list, and the bar that leads to comparing them. */
+/** The sessions that are selected in the list, and the bar that leads to comparing them. */
 
 import { MOST_SERIES } from "./chart.js";
 import { button, el, fill, set } from "./dom.js";
 import { toCompare } from "./router.js";
 
-/** Holds the names; `onClear` is called when the user lets all of them go. */
-export class PickedBar {
+/** Holds the names; `onClear` is called when the user clears the selection. */
+export class SelectionBar {
   #names = new Set();
 
   constructor(onClear) {
@@ -14,14 +14,14 @@ export class PickedBar {
     this.element = el("div", { ...region, hidden: true });
   }
 
-  /** Whether a session is ticked. */
+  /** Whether a session is selected. */
   has(name) {
     return this.#names.has(name);
   }
 
-  /** Tick a session or not. */
-  pick(name, ticked) {
-    if (ticked) this.#names.add(name);
+  /** Select a session, or not. */
+  select(name, selected) {
+    if (selected) this.#names.add(name);
     else this.#names.delete(name);
     this.#show();
   }
@@ -45,6 +45,6 @@ export class PickedBar {
 }
 
 function words(n) {
-  if (n === 1) return "Pick another to compare";
-  return n > MOST_SERIES ? `${n} picked: ${MOST_SERIES} at most` : `${n} sessions picked`;
+  if (n === 1) return "Select another to compare";
+  return n > MOST_SERIES ? `${n} selected: ${MOST_SERIES} at most` : `${n} sessions selected`;
 }

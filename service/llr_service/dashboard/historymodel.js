@@ -3,23 +3,23 @@
  * When more happened between two states than a chart can leave out, it asks for the history anew.
  */
 
-import { readHistory } from "./history.js";
+import { driftMarks, readHistory } from "./history.js";
 import { metricOf } from "./metrics.js";
-import { going } from "./team.js";
+import { active } from "./shadows.js";
 import { coordinates, isNamed, largest } from "./theta.js";
 
 const [MOST_POINTS, MOST_COORDINATES, APART] = [1000, 6, 1000];
 
 /** Columns t, eta, loss, regret, and theta (a column a coordinate); those of shadows; drift. */
-export class Past {
+export class HistoryModel {
   #asked = -Infinity;
   #shown = [];
   #stale = false;
 
   constructor(api, name) {
     Object.assign(this, { api, name, t: [], eta: [], loss: [], recent: [], regret: null });
-    Object.assign(this, { time: [], metric: [], baseline: [], drift_time: [], model: null });
-    Object.assign(this, { theta: [], labels: [], shadows: {}, drift: [], ranges: { theta: [] } });
+    Object.assign(this, { time: [], metric: [], baseline: [], marks: [], model: null });
+    Object.assign(this, { theta: [], labels: [], shadows: {}, ranges: { theta: [] } });
   }
 
   /** The lines of a kind: the session's own first, then its shadows'; null if there is none. */
@@ -37,10 +37,10 @@ export class Past {
     this.#stale = false;
     const wanted = largest(state.theta, MOST_COORDINATES);
     const past = await readHistory(this.api, this.name, { points: 500, theta: wanted, signal });
-    const { t, time, eta, loss, recent, regret, shadows, drift, metric, baseline } = past;
-    const learn = going(state.shadows).filter((name) => name in shadows);
-    Object.assign(this, { t, time, eta, loss, recent, regret, drift, metric, baseline });
-    Object.assign(this, { model: state.model, drift_time: past.drift_time ?? [] });
+    const { t, time, eta, loss, recent, regret, shadows, marks, metric, baseline } = past;
+    const learn = active(state.shadows).filter((name) => name in shadows);
+    Object.assign(this, { t, time, eta, loss, recent, regret, marks, metric, baseline });
+    this.model = state.model;
     this.shadows = Object.fromEntries(learn.map((name) => [name, shadows[name]]));
     this.#shown = past.coordinates.slice(0, MOST_COORDINATES);
     this.theta = this.#shown.map((_, k) => past.theta.map((row) => row[k]));
@@ -51,7 +51,7 @@ export class Past {
   /** Add a state as it came. */
   add(state) {
     const last = this.t.at(-1) ?? -1;
-    this.#stale ||= going(state.shadows).join() !== Object.keys(this.shadows).join();
+    this.#stale ||= active(state.shadows).join() !== Object.keys(this.shadows).join();
     this.#stale ||= this.theta.length === 0 && coordinates(state.theta).length > 0;
     if (state.t <= last) return;
     const known = find(state.theta);
@@ -66,8 +66,8 @@ export class Past {
     this.theta.forEach((column, k) => column.push(known(this.#shown[k])?.value ?? null));
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
-    this.#stale ||= state.drift?.at.at(-1) !== this.drift.at(-1);
-    this.drift = state.drift?.at ?? [];
+    this.#stale ||= state.drift?.at.at(-1) !== this.marks.at(-1)?.t;
+    this.marks = driftMarks(state.drift?.at ?? [], state.drift?.time ?? []);
     this.#addShadows(state);
     this.#stale ||= compared || leapt || this.t.length > MOST_POINTS;
   }
@@ -97,29 +97,29 @@ export class Past {
   }
 }
 
-/** Draw a past: a chart a kind, with the lines of shadows and marks where the loss rose. */
-export function drawPast(figures, past, note) {
-  const { t, theta, labels, drift, ranges } = past;
+/** Draw a history: a chart a kind, with the lines of shadows and marks where the loss rose. */
+export function drawHistory(figures, past) {
+  const { t, theta, labels, marks, ranges } = past;
   for (const kind of ["recent", "eta", "regret", "loss"]) {
-    figures.show(kind, past.series(kind) ?? (t.at(-1) ? null : []), drift);
+    figures.show(kind, past.series(kind) ?? (t.at(-1) ? null : []), marks);
   }
   drawMetric(figures, past);
-  figures.note("theta", note);
   const lines = theta.map((values, k) => {
     return { name: labels[k], t, values, clock: past, ...ranges.theta[k] };
   });
-  figures.show("theta", lines, drift);
+  figures.show("theta", lines, marks);
 }
 
 /** The metric people know, and the same of the baseline. */
 function drawMetric(figures, past) {
-  const { t, metric, baseline, model, drift } = past;
+  const { t, metric, baseline, model, marks } = past;
   if (model === null) return;
   const { label, write } = metricOf(model);
-  const lines = [[label, metric], ["baseline", baseline]];
+  const own = { name: label, t, values: metric, clock: past };
+  const beside = { name: "baseline", t, values: baseline, clock: past, dashed: true };
   figures.rename("metric", label);
   figures.note("metric", write(metric.at(-1)));
-  figures.show("metric", lines.map(([name, values]) => ({ name, t, values, clock: past })), drift);
+  figures.show("metric", [own, beside], marks);
 }
 
 /** The range since the point before, of η and of each coordinate of θ. */

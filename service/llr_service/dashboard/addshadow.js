@@ -26,16 +26,16 @@ class Form {
     const eta0 = line(String(defaults.eta0), "decimal");
     this.eta0 = new Field("/eta0", "First step size (eta0)", eta0);
     this.fields = [this.name, this.algorithm, this.eta0];
-    this.told = el("div");
+    this.notice = el("div");
     const shown = this.fields.map((one) => one.element);
-    this.element = el("div", { class: "fields" }, el("p", {}, WHAT), shown, this.told);
-    this.algorithm.control.addEventListener("input", () => this.#chosen());
-    this.#chosen();
+    this.element = el("div", { class: "fields" }, el("p", {}, WHAT), shown, this.notice);
+    this.algorithm.control.addEventListener("input", () => this.#update());
+    this.#update();
   }
 
   /** Add it. Resolves to the state, or shows what is wrong and resolves to undefined. */
   async submit(api) {
-    fill(this.told);
+    fill(this.notice);
     for (const field of this.fields) field.wrong(null);
     const { value: name } = this.name;
     if (name === undefined) return this.name.wrong("A shadow needs a name.");
@@ -49,7 +49,7 @@ class Form {
     }
   }
 
-  #chosen() {
+  #update() {
     const { summary, needs_eta0: needed } = named(this.algorithms, this.algorithm.value);
     this.algorithm.hint(sentence(summary));
     set(this.eta0.element, { hidden: !needed });
@@ -59,6 +59,6 @@ class Form {
     const [{ pointer, parameter, detail } = {}] = error.problem?.errors ?? [];
     const field = this.fields.find((one) => one.at === (pointer || `/${parameter}`));
     if (field) field.wrong(detail);
-    else fill(this.told, problemBox(error));
+    else fill(this.notice, problemBox(error));
   }
 }
