@@ -142,6 +142,7 @@ def list_row(session: Session) -> dict[str, Any]:
     }
     if ensemble is not None:
         add_numbers(row, ensemble.champion, None)
+        row["metrics"] = metrics(ensemble.champion)
         del row["log_eta"]
     return row
 

@@ -26,7 +26,7 @@ from llr_service.stores.store import SessionSummary
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 JSON = "application/json"
-UNKNOWN = dict.fromkeys(("eta", "loss", "regret", "last_sample_at", "activity"))
+UNKNOWN = dict.fromkeys(("eta", "loss", "regret", "last_sample_at", "activity", "metrics"))
 """What the list does not tell of a session that is not in memory."""
 MAX_SCANNED = 1000
 """How many sessions one page with a filter looks at."""
