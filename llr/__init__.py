@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 from llr import exact, streams
 from llr.algorithms import ALGORITHMS, Algorithm
+from llr.arithmetic import ARITHMETIC
 from llr.base import Loss, Outcome, Regret, Status
 from llr.config import Config
 from llr.drift import Drift
@@ -24,6 +25,7 @@ from llr.errors import (
     SampleError,
     ShapeError,
     StateError,
+    StateTooNew,
 )
 from llr.eta_status import EtaStatus
 from llr.gen import GenSG
@@ -39,6 +41,7 @@ __version__ = version("llr")
 
 __all__ = [
     "ALGORITHMS",
+    "ARITHMETIC",
     "MODELS",
     "Algorithm",
     "Config",
@@ -67,6 +70,7 @@ __all__ = [
     "SampleError",
     "ShapeError",
     "StateError",
+    "StateTooNew",
     "Status",
     "exact",
     "prepare",

@@ -10,6 +10,7 @@ LLRError
 │   ├── NotFiniteError       NaN or infinity
 │   └── DomainError          a label outside the model's domain
 └── StateError               packed bytes that are not a learner's state
+    └── StateTooNew          a state that a newer version packed
 
 Divergence is not here: it is an outcome (`llr.Outcome`), not an error of the caller's.
 """
@@ -76,4 +77,8 @@ class DomainError(SampleError):
 
 
 class StateError(LLRError):
-    """Packed bytes that are not a learner's state, or of a version this library cannot read."""
+    """Packed bytes that are not a learner's state."""
+
+
+class StateTooNew(StateError):
+    """A state that a newer version packed, in a format or by an arithmetic unknown to this one."""

@@ -26,11 +26,12 @@ from llr import auto, history, intervals, metrics
 from llr.algorithms import MEMORY
 from llr.algorithms.algorithm import FLOOR
 from llr.algorithms.step import MEMORY_ROWS, MIN_TAU, WARM_UP
+from llr.arithmetic import ARITHMETIC
 from llr.auto.bank_layout import START
 from llr.auto.layout import NAMED_NUMBERS
 from llr.auto.layout import numbers as first_order
 from llr.config import Config
-from llr.errors import LLRError, StateError
+from llr.errors import LLRError, StateError, StateTooNew
 from llr.history import NUMBERS, RANGED, UNKNOWN
 from llr.kernels.layout import ETA, LOG_ETA, OF_BASE, RATE_A, SCALARS, TAU, THETA, T
 from llr.state import ARRAYS, State, aligned, shapes
@@ -42,15 +43,23 @@ HEAD = struct.Struct("<4sII")
 
 
 def head(config: Config, scheduled: bool) -> dict[str, Any]:
-    """What stands before the arrays: the version, the config, whether a schedule belongs to it."""
-    return {"version": VERSION, "scheduled": scheduled, "config": asdict(config)}
+    """What stands before the arrays: the version and the arithmetic, the schedule, the config."""
+    made_by = {"version": VERSION, "arithmetic": ARITHMETIC}
+    return made_by | {"scheduled": scheduled, "config": asdict(config)}
 
 
 def check_version(header: dict[str, Any]) -> None:
-    """Raise `StateError` for a format that this library does not read."""
-    version = header["version"]
-    if type(version) is not int or not OLDEST <= version <= VERSION:
+    """Raise `StateError` for a format that this library does not read, or a newer arithmetic.
+
+    The states of an older arithmetic are read: whatever led there, learning goes on from them.
+    """
+    version, arithmetic = header["version"], header.get("arithmetic", 0)
+    if type(version) is not int or version < OLDEST or type(arithmetic) is not int:
         raise StateError(f"format {version}: this library reads formats {OLDEST} to {VERSION}")
+    if version > VERSION:
+        raise StateTooNew(f"format {version}: this library reads formats {OLDEST} to {VERSION}")
+    if arithmetic > ARITHMETIC:
+        raise StateTooNew(f"arithmetic {arithmetic}: this library has {ARITHMETIC}")
 
 
 def dump(magic: bytes, header: dict[str, Any], arrays: dict[str, Array]) -> bytes:
@@ -76,6 +85,7 @@ def load(magic: bytes, data: bytes, names: Sequence[str]) -> tuple[dict[str, Any
         raise StateError("damaged: the header is not JSON") from None
     if not isinstance(header, dict):
         raise StateError("damaged: the header is not an object")
+    check_version(header)  # a newer format may have other arrays
     there = [name for name in names if name in header["arrays"]]
     return header, _arrays(header["arrays"], data[end:], there)
 

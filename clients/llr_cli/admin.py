@@ -1,4 +1,4 @@
-"""Operators' commands: `serve`, `doctor`, `migrate`, `restore`, `backup` and `keys`.
+"""Operators' commands: `serve`, `doctor`, `migrate`, `checkpoint`, `restore`, `backup` and `keys`.
 
 The commands on a store run a program of the service in a child process.
 """
@@ -46,6 +46,21 @@ def migrate(store: Store = None) -> None:
     Example: llr migrate postgresql://llr@db/llr
     """
     _run("migrate", *([store] if store else []))
+
+
+def checkpoint(
+    store: Annotated[
+        str | None, typer.Option(help="Its URL. (Default: that of `llr serve`.)")
+    ] = None,
+) -> None:
+    """Fold the logs of all sessions into snapshots. Run it before you upgrade.
+
+    A newer version may refuse to replay a log. States do not change. Stop the service first if the
+    store is a file.
+
+    Example: llr checkpoint --store sqlite:///llr.db
+    """
+    _run("checkpoint", *(["--store", store] if store else []))
 
 
 def migrate_store(

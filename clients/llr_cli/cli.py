@@ -11,7 +11,16 @@ with quiet():  # these imports take a second
     from llr_connect import app as connect
 
     import llr
-    from llr_cli.admin import backup, doctor, keys, migrate, migrate_store, restore, serve
+    from llr_cli.admin import (
+        backup,
+        checkpoint,
+        doctor,
+        keys,
+        migrate,
+        migrate_store,
+        restore,
+        serve,
+    )
     from llr_cli.catalog import catalog
     from llr_cli.demo import demo
     from llr_cli.installation import mixed
@@ -61,6 +70,7 @@ app.command()(doctor)
 app.command()(backup)
 app.command()(restore)
 app.command()(migrate)
+app.command()(checkpoint)
 app.command()(migrate_store)
 app.command()(keys)
 

@@ -157,7 +157,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if server.started else 1
 
 
-TOOLS = ("doctor", "migrate", "migrate-store", "restore")
+TOOLS = ("checkpoint", "doctor", "migrate", "migrate-store", "restore")
 """The programs on a store; each is a module of this package."""
 
 

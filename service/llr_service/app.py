@@ -116,6 +116,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                 task.cancel()
             await asyncio.wait(background)
             await registry.replay_worker.close()
+            await registry.fold_tails()
 
 
 def _send_webhooks(storage: Storage, context: AppState) -> list[asyncio.Task[None]]:

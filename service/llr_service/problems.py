@@ -102,6 +102,12 @@ class Problem(Exception):
         return members | self.extra
 
 
+def too_new(what: str) -> Problem:
+    """The problem of something stored that this version cannot use, because it is older."""
+    detail = f"{what}: a newer version of the service wrote it, so start that version"
+    return Problem("unavailable", detail, headers=RETRY_AFTER)
+
+
 def pointer(*steps: object) -> str:
     """A JSON pointer (RFC 6901) that goes down these steps.
 

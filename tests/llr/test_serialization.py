@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import llr
+from llr import serialization
 from llr.serialization import HEAD, MAGIC
 
 
@@ -192,3 +193,18 @@ def test_a_learner_without_its_history_is_small() -> None:
     assert learner.learn(*llr.streams.regression(seed=0, dim=50).take(2000))
     assert len(learner.pack()) > 200_000
     assert len(learner.pack(history=False)) < 5_000
+
+
+@pytest.mark.parametrize("newer", ["VERSION", "ARITHMETIC"])
+def test_a_state_that_a_newer_version_packed_is_told_from_damage(
+    newer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = llr.Learner("linear", 2)
+    with monkeypatch.context() as patches:
+        patches.setattr(serialization, newer, getattr(serialization, newer) + 1)
+        packed, plain = learner.pack(), learner.to_plain()
+    for read in (lambda: llr.Learner.unpack(packed), lambda: llr.Learner.from_plain(plain)):
+        with pytest.raises(llr.StateTooNew, match="this library"):
+            read()
+    older = learner.to_plain() | {"arithmetic": 0}
+    assert llr.Learner.from_plain(older).to_plain() == learner.to_plain()

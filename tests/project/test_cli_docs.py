@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 DOCS = (ROOT / "docs" / "cli.md").read_text()
 COMMANDS = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-ALONE = ("catalog", "doctor", "keys", "migrate", "migrate-store")
+ALONE = ("catalog", "checkpoint", "doctor", "keys", "migrate", "migrate-store", "restore")
 TALKING = ("push", "watch", "sessions", "predict", "label")
 
 
@@ -44,6 +44,8 @@ def test_the_table_of_formats_is_the_code() -> None:
         "backup",
         "migrate",
         "migrate-store",
+        "checkpoint",
+        "restore",
         "keys",
     ],
 )

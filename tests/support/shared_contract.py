@@ -46,6 +46,21 @@ def the_version_of_the_last_change_is_known(store: Store) -> None:
         assert (known(store, "a").version, store.list("", 9)[0].version) == (version, version)
 
 
+def a_change_has_to_make_another_version(store: Store) -> None:
+    a = started(store)
+    for new in (0, 1):
+        check = VersionCheck(1, new)
+        for change in (
+            AppendSamples(a, 0, 1, b"x", ("p", 1), check=check),
+            WriteSnapshot(a, 0, 0, b"x", check=check),
+            UpdatePending(a, 0, (("i", X),), check),
+        ):
+            [result] = store.write([change])
+            assert f"has to make another one, not {new}" in str(result)
+    stored = known(store, "a")
+    assert (stored.t, stored.version, stored.pending, stored.tail) == (0, 1, {}, ())
+
+
 def a_change_that_does_not_follow_the_last_one_is_a_conflict(store: Store) -> None:
     a = started(store)
     for change in (
@@ -145,6 +160,7 @@ def versions_are_looked_up_by_name(store: MultiWriter) -> None:
 
 VERSIONED: tuple[Callable[[Store], None], ...] = (
     the_version_of_the_last_change_is_known,
+    a_change_has_to_make_another_version,
     a_change_that_does_not_follow_the_last_one_is_a_conflict,
     what_follows_a_conflict_is_one_even_if_t_fits,
     changes_of_one_group_follow_each_other,

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from llr import NamedRows
+from llr import ARITHMETIC, NamedRows
 from llr.types import Array, Vector
 from llr_service.codec import named
 from llr_service.codec.json import OPTIONAL
 from llr_service.codec.samples import Samples
-from llr_service.problems import Problem
+from llr_service.problems import Problem, too_new
 
 MARK, FORMAT = b"LLRE", 2
 HEADER = struct.Struct("<4sBBHII")
@@ -33,6 +33,9 @@ TIME = struct.Struct("<Q")
 COLUMN = struct.Struct("<cB")
 """The type of an optional column, and how many bytes its name has."""
 NAMED = 2**32 - 1
+
+ENTRY = "an entry of the session's log"
+"""What a refusal is about."""
 
 COUNTS = struct.Struct("<II")
 OLD_NAMED = b"NAME" + struct.pack("<I", 1)
@@ -47,7 +50,7 @@ class Layout(NamedTuple):
 
     Attributes:
         format: the format, 0 for an entry without a header.
-        arithmetic: the number of the arithmetic that learnt the samples, 0 if it is not known.
+        arithmetic: the number of the arithmetic that learnt the samples, 0 if it had none.
         n: the number of samples.
         d: the number of features, 0 without, `NAMED` if they have names.
         columns: the optional columns and their types, in order.
@@ -64,7 +67,7 @@ class Layout(NamedTuple):
     time: int = 0
 
 
-def pack_samples(samples: Samples, arithmetic: int = 0, time: int = 0) -> bytes:
+def pack_samples(samples: Samples, arithmetic: int = ARITHMETIC, time: int = 0) -> bytes:
     """The samples as bytes, with the number of the arithmetic that learns them, and the time.
 
     >>> len(pack_samples(Samples(np.ones((3, 2)), np.zeros(3))))
@@ -125,7 +128,9 @@ def read_layout(blob: bytes) -> Layout:
         raise _damaged()
     _, number, count, arithmetic, n, d = HEADER.unpack_from(blob)
     if number > FORMAT:
-        raise _too_new(f"is of format {number}, and this version reads formats up to {FORMAT}")
+        raise too_new(
+            f"{ENTRY} is of format {number}, and this version reads formats up to {FORMAT}"
+        )
     columns: dict[str, np.dtype[np.generic]] = {}
     at, time = HEADER.size, 0
     if number > 1:
@@ -142,7 +147,7 @@ def read_layout(blob: bytes) -> Layout:
             raise _damaged()
         name = blob[at - length : at].decode(errors="replace")
         if name not in OPTIONAL or kind not in TYPES:
-            raise _too_new(f"has a column {name!a}, which this version does not know")
+            raise too_new(f"{ENTRY} has a column {name!a}, which this version does not know")
         columns[name] = TYPES[kind]
     if len(columns) != count:
         raise _damaged()
@@ -183,11 +188,3 @@ def _numbers(blob: bytes, start: int, count: int, dtype: np.dtype[np.generic] = 
 
 def _damaged() -> Problem:
     return Problem("damaged", "an entry of the session's log does not hold samples")
-
-
-def _too_new(why: str) -> Problem:
-    return Problem(
-        "unavailable",
-        f"an entry of the session's log {why}: a newer version of the service wrote it,"
-        " so start that version",
-    )

@@ -20,7 +20,7 @@ import llr
 from llr.classes import Classes
 from llr.validation import check_labels
 from llr_service.codec.samples import NAMED
-from llr_service.problems import Problem, pointer
+from llr_service.problems import Problem, pointer, too_new
 
 EXACT_BY_DEFAULT = 64
 EXACT_AT_MOST = 1024
@@ -360,4 +360,6 @@ def from_stored(text: bytes) -> tuple[SessionConfig, ReplaySource | None]:
     members = from_json(text)
     source = members.pop(REPLAY_MEMBER, None)
     members.pop(CREATED_MEMBER, None)
+    if unknown := members.keys() - SessionConfig.model_fields.keys():
+        raise too_new(f"the config of a session has {', '.join(sorted(unknown))}")
     return SessionConfig.model_validate(members), source and ReplaySource(*source)

@@ -62,9 +62,15 @@ async def get_listed(registry: SessionRegistry, row: SessionSummary) -> Session 
 
 
 async def get_flushed(registry: SessionRegistry, session: Session) -> Session:
-    """Get the latest copy of a session once all of its state is durable."""
+    """Get the latest copy of a session once all of its state is durable.
+
+    Raises `session-not-found` if its name is another session's now.
+    """
+    number = session.id
     for attempt in range(MAX_TRIES):
         session = await get_latest(registry, session.name)
+        if session.id != number:
+            raise not_found(session.name)
         with suppress(VersionConflict):
             await session.flush()
             return session

@@ -65,9 +65,9 @@ async def apply(
     """Learn from labels, whole or not at all; returns when that is durable."""
     now = session.now()
     if session.pending.has_expired(now):
-        session.queue.check_admission()
-        async with session.queue.lock():
-            await _expire(session, now)
+        with session.queue.slot():
+            async with session.queue.lock():
+                await _expire(session, now)
     arrived = _ArrivedLabels(session, labels, now)
     pending = await session.submit(arrived, None, if_match, predictions)
     learnt = await pending.durable()
@@ -102,9 +102,10 @@ class _ArrivedLabels:
 
 async def expire(session: Session) -> None:
     """Delete or learn the expired examples; returns when that is durable."""
-    async with session.queue.lock():
-        await _expire(session, session.now())
-    await session.flush()
+    with session.queue.pin():
+        async with session.queue.lock():
+            await _expire(session, session.now())
+        await session.flush()
 
 
 async def _expire(session: Session, now: int) -> None:

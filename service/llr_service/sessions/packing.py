@@ -7,18 +7,18 @@ else; it is null for a champion alone.
 """
 
 import struct
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import from_json, to_json
 
-from llr import Drift, Learner, NamedLearner, StateError
+from llr import Drift, Learner, NamedLearner, StateError, StateTooNew
 from llr.named.serialization import MAGIC as NAMED_MAGIC
 from llr_service.sessions.config import SHADOWS, ShadowName
 from llr_service.sessions.ensemble import AnyLearner, Baseline, Ensemble, Shadow, dim_of
 from llr_service.sessions.times import Times
 
-MAGIC = b"LLRT"
+MAGIC, FORMAT = b"LLRT", 1
 LENGTH = struct.Struct("<I")
 SampleCount = Annotated[int, Field(ge=0, lt=2**53)]
 
@@ -40,7 +40,7 @@ class _EnsembleFields(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    version: Literal[1] = 1
+    version: int
     start: SampleCount
     name: ShadowName | None
     former: ShadowName | None
@@ -74,12 +74,15 @@ def unpack(data: bytes, drift: bool) -> Ensemble:
         at = len(MAGIC) + LENGTH.size
         end = at + LENGTH.unpack_from(data, len(MAGIC))[0]
         header = from_json(data[at:end])
+        _check_format(header["team"])
         learners = []
         for size in _SIZES.validate_python(header["sizes"]):
             learners.append(_unpack_learner(data[end : end + size]))
             end += size
         ensemble = _ensemble(header["team"], learners)
         return _with_times(ensemble, Times.unpack(data[end:]))
+    except StateTooNew:
+        raise
     except (LookupError, TypeError, ValueError, struct.error) as error:
         raise StateError(f"not a packed ensemble: {error!r:.200}") from None
 
@@ -104,6 +107,8 @@ def from_plain(state: Any, fields: Any, times: Any, drift: bool) -> Ensemble:
             states = map(_learner_from_plain, fields["states"])
             ensemble = _ensemble(fields, [champion, *states])
         return _with_times(ensemble, Times.from_plain(times))
+    except StateTooNew:
+        raise
     except (LookupError, TypeError, ValueError) as error:
         raise StateError(f"not an ensemble: {error!r:.200}") from None
 
@@ -126,6 +131,7 @@ def _is_champion_alone(ensemble: Ensemble) -> bool:
 
 def _fields(ensemble: Ensemble) -> _EnsembleFields:
     return _EnsembleFields(
+        version=FORMAT,
         start=ensemble.start,
         name=ensemble.name,
         former=ensemble.previous_champion,
@@ -144,7 +150,17 @@ def _fields(ensemble: Ensemble) -> _EnsembleFields:
     )
 
 
+def _check_format(members: Any) -> None:
+    """Raise `StateTooNew` for a newer format, before anything else of the fields is read."""
+    number = members["version"]
+    if type(number) is not int or number < 1:
+        raise StateError(f"format {number} of an ensemble: this version reads {FORMAT}")
+    if number > FORMAT:
+        raise StateTooNew(f"format {number} of an ensemble: this version reads {FORMAT}")
+
+
 def _ensemble(members: Any, learners: list[AnyLearner]) -> Ensemble:
+    _check_format(members)
     fields = _EnsembleFields.model_validate(members)
     champion, *others = learners
     shadows = {

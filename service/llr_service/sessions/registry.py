@@ -3,15 +3,15 @@
 import asyncio
 import logging
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from itertools import takewhile
 
-from llr import StateError
+from llr import StateError, StateTooNew
 from llr_service.codec.samples import NAMED
 from llr_service.metrics import Metrics
-from llr_service.problems import Problem
+from llr_service.problems import Problem, too_new
 from llr_service.sessions import delayed_labels
 from llr_service.sessions.batch import Expected
 from llr_service.sessions.config import (
@@ -57,6 +57,8 @@ EXPIRY_SECONDS = 1.0
 """Seconds between two searches for expired examples."""
 POLL_SECONDS = 0.1
 """Seconds between two looks for changes of watched sessions by other replicas."""
+FOLD_SECONDS, FOLDED_TOGETHER = 2.0, 256
+"""Seconds that logs may take to be folded when the service stops, and how many at a time."""
 ORPHAN_SECONDS = 60.0
 """Seconds between two looks for replays whose replica is gone."""
 
@@ -129,13 +131,15 @@ class SessionRegistry:
         return await self.get(name) if await self.evict_if_stale(session) else session
 
     async def evict_if_stale(self, session: Session) -> bool:
-        """Discard a copy whose version is not the store's; whether it was. Asks a shared store.
+        """Discard a copy whose version is not the store's; whether it is discarded.
+
+        A store with a single writer is not asked.
 
         The copy is behind if others changed the session, and ahead if the store lost something.
         """
         versions = self.storage.versions
         if versions is None:
-            return False
+            return session.discarded
         since = session.log.stored_version
         version = await store_result(versions.read(session.name))
         if (
@@ -264,6 +268,20 @@ class SessionRegistry:
         with suppress(Problem):
             await asyncio.gather(*(self.evict_if_stale(session) for session in watched))
 
+    async def fold_tails(self) -> None:
+        """Fold the logs of the sessions in memory into snapshots, for a bounded time.
+
+        The next version of the service then has no samples to learn that this one acknowledged.
+        """
+        tailed = deque(one for one in self._loaded.values() if one.has_tail)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FOLD_SECONDS):
+                while tailed:
+                    some = [tailed.popleft() for _ in range(min(FOLDED_TOGETHER, len(tailed)))]
+                    await asyncio.gather(*map(_fold, some))
+        if tailed:
+            log.info("logs stay: `llr checkpoint` folds them", extra={"sessions": len(tailed)})
+
     def begin_shutdown(self) -> None:
         """Wake all watchers, so that they end."""
         for session in self._loaded.values():
@@ -277,9 +295,11 @@ class SessionRegistry:
             raise _damaged(name, damage) from damage
         if stored is None:
             raise not_found(name)
-        config, _ = from_stored(stored.config)
         try:
+            config, _ = from_stored(stored.config)
             ensemble = await asyncio.to_thread(recover, config, stored)
+        except StateTooNew as newer:
+            raise too_new(f"session {name} has {newer}") from newer
         except (StateError, ValueError) as damage:
             raise _damaged(name, damage) from damage
         if self._loading.get(name) is not asyncio.current_task():
@@ -322,7 +342,7 @@ class SessionRegistry:
         )
         made.outbox = self.outbox
         if source is not None:
-            made.replay = ReplayStatus(source)
+            made.replay = ReplayStatus(source, self._clock)
             made.replay.block_changes(made.queue, lambda: made.t)
         return made
 
@@ -375,6 +395,12 @@ class SessionRegistry:
         if size:
             self._sizes[name] = size
         self._metrics.loaded(len(self._loaded), self._bytes)
+
+
+async def _fold(session: Session) -> None:
+    """Fold the log of a session if that can be done now: its samples are stored in any case."""
+    with suppress(Problem):
+        await session.checkpoint(bounded=False)
 
 
 def _damaged(name: str, error: Exception) -> Problem:

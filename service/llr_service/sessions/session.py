@@ -157,6 +157,11 @@ class Session:
         return self._ensemble
 
     @property
+    def has_tail(self) -> bool:
+        """Whether its log has samples that no snapshot holds."""
+        return bool(self.log.tail_bytes) and not self.discarded
+
+    @property
     def state_version(self) -> StateVersion:
         """The version of the published state."""
         return StateVersion(self.t, self.ensemble_changes, self.status)
@@ -247,9 +252,12 @@ class Session:
                 await wait_durable(commit)
         return EnsembleChange(self, changed is not None)
 
-    async def checkpoint(self) -> bool:
-        """Fold the tail of the log into a snapshot, durably; whether there was a tail."""
-        with self.queue.slot():
+    async def checkpoint(self, bounded: bool = True) -> bool:
+        """Fold the tail of the log into a snapshot, durably; whether there was a tail.
+
+        Unless `bounded` that is done although the session is read-only or its queue is full.
+        """
+        with self.queue.slot() if bounded else self.queue.pin():
             async with self.queue.lock():
                 self.check()
                 if self._ensemble is None or not self.log.tail_bytes:
@@ -262,6 +270,7 @@ class Session:
         self, new: NewSamples | PendingCommit, predictions: bool = False
     ) -> PendingCommit:
         """Learn ahead of the store, in a thread if it takes long. The caller holds the lock."""
+        self.check()  # the copy may have been discarded while the caller waited for the lock
         if isinstance(new, PendingCommit) or self._is_quick(new.samples.n, new.samples.nbytes):
             return self._step(new, predictions)
         return await self._step_in_thread(new, predictions)

@@ -4,9 +4,10 @@ from contextlib import suppress
 from secrets import randbits
 from typing import Any
 
-from llr import StateError
+from llr import ARITHMETIC, StateError
 from llr_service.codec import Samples, pack_samples, unpack_samples
 from llr_service.codec.log_entry import read_layout
+from llr_service.problems import RETRY_AFTER, Problem, too_new
 from llr_service.sessions.batch import NewSamples
 from llr_service.sessions.committer import CommitFuture, Committer
 from llr_service.sessions.config import SessionConfig
@@ -179,7 +180,12 @@ class SessionLog:
 
 
 def recover(config: SessionConfig, stored: StoredSession) -> Ensemble | None:
-    """Rebuild the ensemble from the snapshot and the log, to the last bit. Raises `StateError`."""
+    """Rebuild the ensemble from the snapshot and the log, to the last bit.
+
+    Raises `StateError`, and a Problem if another version of the service learnt the samples.
+    """
+    for entry in stored.tail:
+        check_arithmetic(read_layout(entry.blob).arithmetic)
     ensemble = unpack(stored.snapshot, config.drift) if stored.snapshot is not None else None
     for entry in stored.tail:
         samples = unpack_samples(entry.blob)
@@ -191,3 +197,27 @@ def recover(config: SessionConfig, stored: StoredSession) -> Ensemble | None:
     if (ensemble.t if ensemble else 0) != stored.t:
         raise StateError("the log and the state do not meet")
     return ensemble
+
+
+def check_arithmetic(number: int) -> None:
+    """Raise a Problem unless samples that this arithmetic learnt can be learnt again to the bit."""
+    if number == ARITHMETIC:
+        return
+    if number > ARITHMETIC:
+        raise too_new(f"a log entry is of arithmetic {number}, this version has {ARITHMETIC}")
+    if number:
+        remedy = "stop this version, run `llr checkpoint` of the version before, and start again"
+    else:
+        remedy = (
+            "with 0.1.0 save GET /v1/sessions/NAME/snapshot of each session, and PUT it to this"
+            " version with a new store"
+        )
+    detail = "an older version learnt the last samples of the session, with other last digits"
+    raise Problem("unavailable", f"{detail}: {remedy}", headers=RETRY_AFTER)
+
+
+def folded(stored: StoredSession, ensemble: Ensemble, kept: Retained) -> WriteSnapshot:
+    """The change that folds the log of a stored session into a snapshot of its ensemble."""
+    check = VersionCheck(stored.version, new_version())
+    state = pack(ensemble)
+    return WriteSnapshot(stored.id, stored.t, 0, state, check=check, retained=kept)

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -92,10 +91,10 @@ class ReplayStatus:
         stopped: why it cannot continue, None while it can.
     """
 
-    def __init__(self, source: ReplaySource) -> None:
-        self.source = source
+    def __init__(self, source: ReplaySource, clock: Callable[[], float]) -> None:
+        self.source, self._clock = source, clock
         self.stopped: str | None = None
-        self._done, self._since = 0, time.monotonic()
+        self._done, self._since = 0, clock()
 
     def block_changes(self, queue: SessionQueue, t: Callable[[], int]) -> None:
         """Make a session read-only until it has learnt those samples; `t` returns its t."""
@@ -109,7 +108,7 @@ class ReplayStatus:
 
     def start(self, t: int) -> None:
         """Measure the speed from t on."""
-        self._done, self._since = t, time.monotonic()
+        self._done, self._since = t, self._clock()
 
     def refusal(self, t: int) -> Problem:
         """The problem of a request that would change the session before it is done."""
@@ -122,6 +121,6 @@ class ReplayStatus:
         return Problem("relearning", detail, headers=wait, **self.to_json(t))
 
     def _seconds_left(self, t: int) -> int:
-        done, elapsed = t - self._done, time.monotonic() - self._since
+        done, elapsed = t - self._done, self._clock() - self._since
         left = elapsed * (self.source.samples - t) / done if done > 0 else 1.0
         return min(MAX_RETRY_SECONDS, max(1, math.ceil(left)))

@@ -29,7 +29,7 @@ from llr_service.stores.validation import Position, find_conflict, name_taken, n
 
 
 @dataclass
-class _Session:
+class _Record:
     """What is kept of a session, to be changed in place."""
 
     name: str
@@ -41,7 +41,7 @@ class _Session:
     log: list[Entry] = field(default_factory=list)
     retained: Retained = NOT_RETAINED
     producers: dict[str, int] = field(default_factory=dict)
-    shelf: dict[str, PendingExample] = field(default_factory=dict)
+    pending: dict[str, PendingExample] = field(default_factory=dict)
 
     def since(self, t: int) -> int:
         """Where the entries of the log begin that start at t or later."""
@@ -62,7 +62,7 @@ class Memory:
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
         self._names: list[str] = []
-        self._sessions: dict[int, _Session] = {}
+        self._sessions: dict[int, _Record] = {}
         self._last = 0
 
     @classmethod
@@ -90,7 +90,7 @@ class Memory:
             snapshot_t=kept.snapshot_t,
             tail=tuple(kept.log[kept.since(kept.snapshot_t) :]),
             producers=dict(kept.producers),
-            pending=dict(kept.shelf),
+            pending=dict(kept.pending),
             version=kept.version,
             retained=kept.retained,
         )
@@ -131,7 +131,7 @@ class Memory:
             return self._create(change)
         if isinstance(change, DeleteSession):
             return self._delete(change)
-        return self._go_on(change)
+        return self._update(change)
 
     def _create(self, change: CreateSession) -> Written | Conflict:
         if change.name in self._ids:
@@ -140,12 +140,12 @@ class Memory:
         self._ids[change.name] = self._last
         insort(self._names, change.name)
         start = change.t, change.snapshot, change.t, change.version
-        kept = _Session(change.name, change.config, *start)
+        kept = _Record(change.name, change.config, *start)
         kept.producers.update(change.producers)
         self._sessions[self._last] = kept
         return Written(self._last)
 
-    def _go_on(self, change: AppendSamples | WriteSnapshot | UpdatePending) -> Written | Conflict:
+    def _update(self, change: AppendSamples | WriteSnapshot | UpdatePending) -> Written | Conflict:
         kept = self._sessions.get(change.session)
         conflict = find_conflict(change, None if kept is None else Position(kept.t, kept.version))
         if conflict is not None or kept is None:
@@ -154,9 +154,9 @@ class Memory:
         if not isinstance(change, UpdatePending):
             _learn(kept, change)
         for name, row in change.pending:
-            kept.shelf.pop(name, None)
+            kept.pending.pop(name, None)
             if row is not None:
-                kept.shelf[name] = row
+                kept.pending[name] = row
         return Written(change.session)
 
     def _delete(self, change: DeleteSession) -> Written | Conflict:
@@ -170,7 +170,7 @@ class Memory:
         return Written(change.session)
 
 
-def _learn(kept: _Session, change: AppendSamples | WriteSnapshot) -> None:
+def _learn(kept: _Record, change: AppendSamples | WriteSnapshot) -> None:
     kept.t += change.n
     if isinstance(change, WriteSnapshot):
         del kept.log[kept.since(change.retained.samples) :]

@@ -8,6 +8,7 @@ somebody else's and is left alone.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from secrets import randbits
 
 from llr_service.stores.store import (
     AppendSamples,
@@ -20,11 +21,14 @@ from llr_service.stores.store import (
     StoredSession,
     StoreError,
     UpdatePending,
+    VersionCheck,
     WriteSnapshot,
 )
 
 PAGE = 2**23
 """Bytes that are written, or read of a log, at a time."""
+VERSION_BITS = 62
+"""Bits of the first version of a session, with room for those that follow."""
 TOGETHER = 200
 """Sessions that are moved together."""
 
@@ -64,12 +68,12 @@ class StoreTransfer:
             _move(missing)
             yield from (session in missing for session in some)
 
-    def _session(self, name: str) -> "_Session":
+    def _session(self, name: str) -> "_Transfer":
         source = self._found[name]
-        return _Session(name, source, _known(source, name), self._destination)
+        return _Transfer(name, source, _known(source, name), self._destination)
 
 
-class _Session:
+class _Transfer:
     """A session on its way."""
 
     def __init__(self, name: str, source: Store, stored: StoredSession, destination: Store) -> None:
@@ -93,24 +97,27 @@ class _Session:
         """How it begins; None if it has begun."""
         if self.destination.load(self.name) is not None:
             return None
-        return CreateSession(self.name, self.stored.config, producers=self.stored.producers)
+        stored, version = self.stored, randbits(VERSION_BITS)
+        return CreateSession(self.name, stored.config, producers=stored.producers, version=version)
 
     def changes(self) -> Iterator[Change]:
         """What is still to do: the log that is kept, the snapshot, the tail, the kept ids."""
         stored, there = self.stored, _known(self.destination, self.name)
         if not self._begins(there):
             raise StoreError(f"the destination has another session {self.name}")
-        number, at = there.id, there.t
+        number, at, checks = there.id, there.t, _checks(there.version)
         if stored.snapshot is not None and there.snapshot is None:
             for entry in _kept_log(self.source, stored, at):
-                yield AppendSamples(number, *entry)
+                yield AppendSamples(number, *entry, check=next(checks))
             at = max(at, stored.retained.samples)
             n, keeps = stored.snapshot_t - at, stored.retained
-            yield WriteSnapshot(number, at, n, stored.snapshot, retained=keeps)
+            yield WriteSnapshot(number, at, n, stored.snapshot, check=next(checks), retained=keeps)
             at = stored.snapshot_t
-        yield from (AppendSamples(number, *entry) for entry in stored.tail if entry.t >= at)
+        for entry in stored.tail:
+            if entry.t >= at:
+                yield AppendSamples(number, *entry, check=next(checks))
         if stored.pending:
-            yield UpdatePending(number, stored.t, tuple(stored.pending.items()))
+            yield UpdatePending(number, stored.t, tuple(stored.pending.items()), next(checks))
 
     def _begins(self, there: StoredSession) -> bool:
         """Whether what is there is a part of the session, as a move leaves it."""
@@ -125,7 +132,14 @@ class _Session:
         return all(entry == next(logged, None) for entry in there.tail)
 
 
-def _move(sessions: Sequence[_Session]) -> None:
+def _checks(version: int) -> Iterator[VersionCheck]:
+    """The version checks of changes that follow each other."""
+    while True:
+        yield VersionCheck(version, version + 1)
+        version += 1
+
+
+def _move(sessions: Sequence[_Transfer]) -> None:
     """Build up sessions of one destination, and see that they are what they were."""
     if not sessions:
         return
@@ -138,8 +152,8 @@ def _move(sessions: Sequence[_Session]) -> None:
             raise StoreError(f"session {session.name} is not the same after it was moved")
 
 
-def _batches(sessions: Iterable[_Session]) -> Iterator[list[_Session]]:
-    some, size = list[_Session](), 0
+def _batches(sessions: Iterable[_Transfer]) -> Iterator[list[_Transfer]]:
+    some, size = list[_Transfer](), 0
     for session in sessions:
         some.append(session)
         size += session.nbytes

@@ -37,14 +37,14 @@ def validate(change: Change) -> str | None:
     if isinstance(change, CreateSession):
         return _start(change) or _producers(change.producers.items())
     if isinstance(change, UpdatePending):
-        return _numbers(change.session, change.t, *change.check) or _shelved(change.pending)
+        return _numbers(change.session, change.t, *change.check) or _wrong_pending(change.pending)
     least = 1 if isinstance(change, AppendSamples) else 0
     if change.n < least:
         return f"n is {change.n}, it has to be at least {least}"
     wrong = _numbers(change.session, change.t, change.t + change.n, *change.check)
     named = _producers([change.producer] if change.producer else [])
     kept = _retained(change) if isinstance(change, WriteSnapshot) else None
-    return wrong or named or kept or _shelved(change.pending)
+    return wrong or named or kept or _wrong_pending(change.pending)
 
 
 def _start(change: CreateSession) -> str | None:
@@ -63,8 +63,8 @@ def _producers(producers: Iterable[tuple[str, int]]) -> str | None:
     return None
 
 
-def _shelved(kept: PendingChanges) -> str | None:
-    for name, row in kept:
+def _wrong_pending(pending: PendingChanges) -> str | None:
+    for name, row in pending:
         wrong = not_text(name) or _numbers(row.expires if row else 0)
         if wrong:
             return wrong
@@ -98,9 +98,11 @@ class Position(NamedTuple):
 
 
 def find_conflict(change: Update | DeleteSession, found: Position | None) -> Conflict | None:
-    """The consistency rule: a change has to follow the last change of its session.
+    """The consistency rule: a change follows the last one of its session, and makes a new version.
 
-    A deletion may leave out what it was computed from; then it follows anything.
+    If it kept the version, any other change could follow the one before it, too. Sessions of 0.1.0
+    have no version; their first change here gives them one. A deletion may leave out what it was
+    computed from; then it follows anything.
 
     Every engine refuses what this refuses; None if the change may be stored. `found` is where the
     session is, None if there is no such session.
@@ -115,6 +117,9 @@ def find_conflict(change: Update | DeleteSession, found: Position | None) -> Con
         expected = change.check.expected
     if found.version != expected:
         return Conflict(f"session {change.session} was changed at {found.t}")
+    if expected and not isinstance(change, DeleteSession) and change.check.new in (0, expected):
+        made = f"a change of version {expected} has to make another one, not {change.check.new}"
+        return Conflict(made)
     return None
 
 

@@ -9,9 +9,11 @@ from llr_service.codec import Samples, pack_samples, unpack_samples
 from llr_service.codec.log_entry import Layout, read_layout
 from llr_service.problems import Problem
 
-from llr import NamedRows
+from llr import ARITHMETIC, NamedRows
 
 PACKED = pack_samples(Samples(np.arange(6.0).reshape(3, 2), np.array([-0.0, 5e-324, 1e308])))
+
+TIME = 1_700_000_000_123
 
 
 def refused(blob: bytes) -> bool:
@@ -22,7 +24,7 @@ def refused(blob: bytes) -> bool:
 
 def test_an_entry_is_a_header_and_the_numbers() -> None:
     header, numbers = PACKED[:16], PACKED[16:]
-    assert struct.unpack("<4sBBHII", header) == (b"LLRE", 1, 0, 0, 3, 2)
+    assert struct.unpack("<4sBBHII", header) == (b"LLRE", 1, 0, ARITHMETIC, 3, 2)
     assert struct.unpack("<9d", numbers) == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, -0.0, 5e-324, 1e308)
 
 
@@ -38,15 +40,15 @@ def test_an_entry_without_a_header_is_read() -> None:
 def test_the_arithmetic_is_kept() -> None:
     samples = Samples(None, np.ones(1))
     assert read_layout(pack_samples(samples, 7)).arithmetic == 7
-    assert read_layout(pack_samples(samples)).arithmetic == 0
+    assert read_layout(pack_samples(samples)).arithmetic == ARITHMETIC
 
 
 @pytest.mark.parametrize(("X", "d"), [(None, 0), (np.eye(2), 2)])
 def test_an_entry_with_a_time_has_it_after_the_header(X: Any, d: int) -> None:
     samples = Samples(X, np.ones(2))
-    dated = pack_samples(samples, time=1_700_000_000_123)
-    assert struct.unpack_from("<4sBBHIIQ", dated)[1:] == (2, 0, 0, 2, d, 1_700_000_000_123)
-    assert read_layout(dated).time == 1_700_000_000_123
+    dated = pack_samples(samples, time=TIME)
+    assert struct.unpack_from("<4sBBHIIQ", dated)[1:] == (2, 0, ARITHMETIC, 2, d, TIME)
+    assert read_layout(dated).time == TIME
     assert pack_samples(unpack_samples(dated)) == pack_samples(samples)
     assert read_layout(pack_samples(samples)).time == 0
     assert refused(dated[:20])

@@ -13,7 +13,12 @@ from typing import Any
 import httpx
 import pytest
 from llr_service.app import App
+from llr_service.problems import Problem
+from llr_service.sessions import delayed_labels
 from llr_service.sessions.config import SessionConfig, to_stored
+from llr_service.sessions.consistency import get_flushed, get_latest, run_with_retry
+from llr_service.sessions.session import Session
+from llr_service.sessions.storage import VersionConflict
 from llr_service.settings import Settings
 from llr_service.stores.memory import Memory
 from llr_service.stores.sqlite import SQLite
@@ -167,6 +172,79 @@ async def test_a_refusal_rests_on_what_is_stored(gate: Gate) -> None:
         )
         assert first.status_code == 507
         assert (second.status_code, second.json()["t"]) == (200, 1)
+
+
+LATE = {"model": "linear", "dim": 2, "expired_label": 0.0, "label_seconds": 5}
+
+
+async def test_an_expiry_that_waited_learns_nothing_on_a_copy_that_was_discarded() -> None:
+    now = [1000.0]
+    app = App(Settings(store="memory:"), lambda: now[0])
+    async with running(app) as http:
+        await http.put(DEMO, json=LATE)
+        await http.post(f"{DEMO}/predict", json={"x": [1.0, 2.0], "id": "a"})
+        copy = app.context.sessions.get_cached("demo")
+        assert copy is not None
+        now[0] += 10
+        async with copy.queue.lock():
+            expiring = asyncio.ensure_future(delayed_labels.expire(copy))
+            await settle()
+            assert copy.busy, "it cannot be evicted meanwhile"
+            copy.discard()
+        with pytest.raises(VersionConflict):
+            await expiring
+        assert copy.latest is not None
+        assert copy.latest.t == 0
+        assert (await http.get(DEMO)).json()["t"] == 0
+        await app.context.sessions.expire_labels()
+        assert (await http.get(DEMO)).json()["t"] == 1
+
+
+async def test_a_copy_stays_in_memory_while_labels_wait_for_an_expiry() -> None:
+    now = [1000.0]
+    app = App(Settings(store="memory:"), lambda: now[0])
+    async with running(app) as http:
+        await http.put(DEMO, json=LATE)
+        await http.post(f"{DEMO}/predict", json={"x": [1.0, 2.0], "id": "a"})
+        copy = app.context.sessions.get_cached("demo")
+        assert copy is not None
+        now[0] += 10
+        async with copy.queue.lock():
+            sent = asyncio.ensure_future(http.post(f"{DEMO}/labels", json=LABEL))
+            await until(lambda: copy.queue.lock_waiters == 2)
+            assert copy.busy
+        assert (await sent).status_code == 404
+
+
+async def test_work_on_a_copy_that_was_discarded_is_done_again() -> None:
+    app = App(Settings(store="memory:"))
+    async with running(app) as http:
+        await http.put(DEMO, json=LINEAR)
+        registry = app.context.sessions
+        first, copies = await registry.get("demo"), list[Session]()
+
+        async def work(session: Session) -> int:
+            copies.append(session)
+            if session is first:
+                session.discard()
+            return len(copies)
+
+        assert await run_with_retry(registry, first, work, lambda _: False) == 2
+        assert copies[1] is await get_latest(registry, "demo")
+        assert await registry.evict_if_stale(first)
+
+
+async def test_a_name_that_is_another_sessions_now_is_not_read_for_the_first() -> None:
+    app = App(Settings(store="memory:"))
+    async with running(app) as http:
+        await http.put(DEMO, json=LINEAR)
+        first = await get_latest(app.context.sessions, "demo")
+        await http.delete(DEMO)
+        await http.put(DEMO, json=LINEAR)
+        with pytest.raises(Problem, match="creates it"):
+            await get_flushed(app.context.sessions, first)
+        second = await get_latest(app.context.sessions, "demo")
+        assert await get_flushed(app.context.sessions, second) is second
 
 
 class HeldLoad(SharedMemory):

@@ -8,9 +8,10 @@ from llr_service.app import App
 from llr_service.codec import Samples
 from llr_service.sessions.batch import PendingCommit, SequenceId
 from llr_service.sessions.committer import CommitFuture
-from llr_service.sessions.config import SessionConfig
+from llr_service.sessions.config import ReplaySource, SessionConfig
 from llr_service.sessions.consistency import OrderedPipeline
 from llr_service.sessions.session import Session
+from llr_service.sessions.session_queue import ReplayStatus
 from llr_service.settings import Settings
 from support.app import Stub, running, until
 
@@ -89,3 +90,13 @@ def test_a_callback_of_a_future_that_is_done_is_called_at_once() -> None:
     future.set_result(7)
     future.add_callback(called.append)
     assert called == [7, 7]
+
+
+def test_the_time_that_a_replay_still_takes_is_told_by_the_clock_of_the_service() -> None:
+    now = [50.0]
+    status = ReplayStatus(ReplaySource("a", 1, 100), lambda: now[0])
+    status.start(10)
+    now[0] += 30.0
+    assert status.refusal(70).headers == {"Retry-After": "15"}
+    now[0] -= 60.0
+    assert status.refusal(70).headers == {"Retry-After": "1"}

@@ -15,7 +15,7 @@ from llr_service.settings import Settings
 from llr_service.stores import open_store
 from llr_service.stores.postgres import connection as server
 from llr_service.stores.postgres import read, schema, write
-from llr_service.stores.postgres.driver import Bigints, Byteas, Connection
+from llr_service.stores.postgres.driver import Bigints, Byteas, TimedConnection
 from llr_service.stores.postgres.url import Address
 from llr_service.stores.store import (
     REPLAY_MARK,
@@ -128,7 +128,7 @@ def test_a_weaker_promise_of_the_server_is_made_the_full_one(mortal: Cluster) ->
         mortal.set("synchronous_commit", "on")
 
 
-def _synchronous(connection: Connection) -> object:
+def _synchronous(connection: TimedConnection) -> object:
     return connection.value("SHOW synchronous_commit")
 
 
@@ -241,7 +241,7 @@ def test_a_connection_that_the_server_ended_while_it_was_idle_is_made_again(url:
 def test_arrays_reach_the_server_as_they_are(url: str, array: Bigints | Byteas) -> None:
     kind = "bigint" if isinstance(array, Bigints) else "bytea"
 
-    def back(connection: Connection) -> object:
+    def back(connection: TimedConnection) -> object:
         return connection.value(f"SELECT $1::{kind}[]", array)
 
     with closing(open_store(url)) as store:
@@ -259,27 +259,27 @@ def test_a_host_that_is_gone_without_a_word_leaves_time_for_the_next(url: str) -
 def test_a_server_that_falls_silent_is_not_given_the_time_of_a_migration(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped, settle = list[int](), server.settle
+    stopped, apply_settings = list[int](), server.apply_settings
 
-    def stop(connection: Connection, address: Address) -> None:
+    def stop(connection: TimedConnection, address: Address) -> None:
         stopped.append(connection.info.backend_pid)
         os.kill(stopped[-1], signal.SIGSTOP)
-        settle(connection, address)
+        apply_settings(connection, address)
 
     monkeypatch.setattr("llr_service.stores.postgres.connection.GRACE", 0.1)
-    monkeypatch.setattr(server, "settle", stop)
+    monkeypatch.setattr(server, "apply_settings", stop)
     try:
         store = open_store(f"{url}&timeout=0.3")  # it tells of no tables yet
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
-    monkeypatch.setattr(server, "settle", settle)
+    monkeypatch.setattr(server, "apply_settings", apply_settings)
     monkeypatch.setattr("llr_service.stores.postgres.connection.PAUSE", 0.0)
     with closing(store):
         assert created(store, "a")
 
 
-def _pid(connection: Connection) -> object:
+def _pid(connection: TimedConnection) -> object:
     return connection.value("SELECT pg_backend_pid()")
 
 
@@ -293,7 +293,7 @@ def test_a_service_that_stops_within_a_transaction_does_not_keep_its_locks(url: 
         assert kinds(other.write([AppendSamples(a, 0, 1, b"x")])) == "W"
 
 
-def _lock(connection: Connection) -> None:
+def _lock(connection: TimedConnection) -> None:
     connection.execute("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
 
 
@@ -303,7 +303,7 @@ def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
 ) -> None:
     numbers, found = write.reserve_ids, list[str]()
 
-    def asked(connection: Connection, count: int) -> list[int]:
+    def asked(connection: TimedConnection, count: int) -> list[int]:
         found.append(connection.value("SHOW idle_in_transaction_session_timeout"))
         return numbers(connection, count)
 
@@ -316,7 +316,7 @@ def test_a_large_group_may_be_on_its_way_as_long_as_a_statement_may_take(
         assert alone == "1s"
 
 
-def _idle(connection: Connection) -> object:
+def _idle(connection: TimedConnection) -> object:
     return connection.value("SHOW idle_in_transaction_session_timeout")
 
 
@@ -334,7 +334,7 @@ def test_the_server_asks_a_silent_service_for_a_sign_of_life(
         cluster.remove()
 
 
-def _keepalives(connection: Connection) -> list[object]:
+def _keepalives(connection: TimedConnection) -> list[object]:
     names = ("idle", "interval", "count")
     return [connection.value(f"SHOW tcp_keepalives_{name}") for name in names]
 
@@ -476,7 +476,7 @@ def test_sessions_with_the_mark_are_found_by_their_index_however_many_others_the
         assert "Filter" not in plan
 
 
-def _plan(connection: Connection) -> str:
+def _plan(connection: TimedConnection) -> str:
     connection.execute(f"PREPARE asked (bytea, bigint) AS {read.LIST_REPLAYS}")
     rows = connection.rows("EXPLAIN EXECUTE asked ('', 1000)")
     connection.execute("DEALLOCATE asked")
@@ -496,7 +496,7 @@ def test_an_append_leaves_every_index_of_the_sessions_alone(url: str) -> None:
         assert store.ask(partial(_updated, group=group)) == (3, 3)  # type: ignore[attr-defined]
 
 
-def _updated(connection: Connection, group: list[AppendSamples]) -> tuple[int, ...]:
+def _updated(connection: TimedConnection, group: list[AppendSamples]) -> tuple[int, ...]:
     """Rows of sessions that a group changes, and those of them that no index is told of."""
     counted = """SELECT pg_stat_get_xact_tuples_updated(oid) AS rows,
         pg_stat_get_xact_tuples_hot_updated(oid) AS hot

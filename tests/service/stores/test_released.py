@@ -49,6 +49,22 @@ def test_a_store_is_migrated_and_nothing_of_it_is_lost(released: Path, file: str
     assert [each.damage for each in check_all(path) if each.damage] == []
 
 
+def test_samples_are_learnt_again_to_the_bit_or_refused_with_what_to_do(released: Path) -> None:
+    """0.1.0 is refused: its `labels` and `plain` would have other last digits in this version."""
+    with opened(released / "tails.db") as client:
+        for name, before in states(released).items():
+            answer = client.get(f"/v1/sessions/{name}")
+            if answer.status_code == 200:
+                state = answer.json()
+                assert (state["t"], state["theta"]) == (before["t"], before["theta"]), name
+            else:
+                assert before["t"]
+                assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+                detail = answer.json()["detail"]
+                assert "run `llr checkpoint`" in detail or "with 0.1.0 save" in detail
+        assert client.get("/v1/sessions/empty").status_code == 200
+
+
 def test_a_store_of_snapshots_goes_on_where_it_was(released: Path) -> None:
     with opened(released / "snapshots.db") as client:
         for name, before in states(released).items():

@@ -172,6 +172,16 @@ def _promoted_unversioned(self: SessionLog, ensemble: Any, producer: Any = None)
     )
 
 
+def _same_version_too(change: Any, position: Any) -> Conflict | None:
+    """An engine accepts a change that makes no new version."""
+    if isinstance(change, DeleteSession):
+        return find_conflict(change, position)
+    check = change.check._replace(new=change.check.expected + 1)
+    if isinstance(change, WriteSnapshot):
+        return find_conflict(replace(change, check=check), position)
+    return find_conflict(change._replace(check=check), position)
+
+
 def _goes_on(self: Session, if_match: Any = None) -> None:
     """A copy that was discarded accepts changes."""
     discarded, self.discarded = self.discarded, False
@@ -281,6 +291,7 @@ MUTANTS = (
         "x is kept without a version of its own, copies stay",
         _set(
             (SessionLog, "write_pending", _unversioned),
+            ("stores.memory", CONFLICT, _same_version_too),
             (Session, "_on_commit", _keep_copy),
         ),
     ),
@@ -296,7 +307,10 @@ MUTANTS = (
     ),
     Mutant(
         "a promotion has no version of its own",
-        _set((SessionLog, "write_snapshot", _promoted_unversioned)),
+        _set(
+            (SessionLog, "write_snapshot", _promoted_unversioned),
+            ("stores.memory", CONFLICT, _same_version_too),
+        ),
     ),
     Mutant("a copy goes on after its first failure", _set((Session, "check", _goes_on)), first=700),
     Mutant(

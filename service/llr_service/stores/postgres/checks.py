@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from llr_service.stores.integrity import SessionCheck
-from llr_service.stores.postgres.driver import Connection
+from llr_service.stores.postgres.driver import TimedConnection
 from llr_service.stores.postgres.engine import Postgres
 from llr_service.stores.postgres.url import address
 from llr_service.stores.store import Damaged
@@ -31,11 +31,11 @@ def check_all(url: str) -> list[SessionCheck]:
         return sessions + [SessionCheck("", stray) for stray in store.ask(_strays)]
 
 
-def _names(connection: Connection) -> list[bytes]:
+def _names(connection: TimedConnection) -> list[bytes]:
     return [row["name"] for row in connection.rows(NAMES)]
 
 
-def _strays(connection: Connection) -> list[str]:
+def _strays(connection: TimedConnection) -> list[str]:
     rows = connection.rows(STRAYS)
     return [
         f"{row['count']} rows of {row['name']} are of no session" for row in rows if row["count"]

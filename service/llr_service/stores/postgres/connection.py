@@ -8,7 +8,7 @@ from typing import TypeVar
 import psycopg
 
 from llr_service.stores.postgres import schema
-from llr_service.stores.postgres.driver import Connection, connect
+from llr_service.stores.postgres.driver import TimedConnection, connect
 from llr_service.stores.postgres.errors import ERRORS, certain, meaning
 from llr_service.stores.postgres.schema import LOCKS, lock_of
 from llr_service.stores.postgres.url import Address
@@ -16,7 +16,7 @@ from llr_service.stores.store import StoreError, StoreInUse, StoreUnavailable
 
 log = logging.getLogger("llr_service")
 R = TypeVar("R")
-Work = Callable[[Connection], R]
+Work = Callable[[TimedConnection], R]
 
 PAUSE = 0.25
 """Seconds after a failure to connect in which it is not tried again."""
@@ -31,7 +31,7 @@ class PostgresConnection:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._connection: Connection | None = None
+        self._connection: TimedConnection | None = None
         self._failed: tuple[float, StoreError] | None = None
 
     def run(self, work: Work[R], where: object = "") -> R:
@@ -56,25 +56,25 @@ class PostgresConnection:
         self._connected()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _timed(self, connection: Connection, seconds: float | None = None) -> Connection:
+    def _timed(self, connection: TimedConnection, seconds: float | None = None) -> TimedConnection:
         """The connection with the time it has for the next piece of work."""
         most = self._address.timeout + GRACE if seconds is None else seconds
         connection.deadline = time.monotonic() + most
         return connection
 
-    def _connected(self) -> Connection:
+    def _connected(self) -> TimedConnection:
         if self._connection is not None and not self._connection.is_alive():
             self.close()
         if self._connection is None:
             self._connection = self._reconnected()
         return self._connection
 
-    def _reconnected(self) -> Connection:
+    def _reconnected(self) -> TimedConnection:
         """A new connection to a server that is as it has to be."""
         if self._failed and time.monotonic() - self._failed[0] < PAUSE:
             raise self._failed[1]
@@ -90,8 +90,8 @@ class PostgresConnection:
         self._failed = None
         return connection
 
-    def _opened(self) -> Connection:
-        connection = dial(self._address)
+    def _opened(self) -> TimedConnection:
+        connection = open_connection(self._address)
         try:
             self._make_ready(connection)
         except BaseException:
@@ -99,22 +99,22 @@ class PostgresConnection:
             raise
         return connection
 
-    def _make_ready(self, connection: Connection) -> None:
+    def _make_ready(self, connection: TimedConnection) -> None:
         address = self._address
         try:
-            meet(self._timed(connection), address)
+            prepare(self._timed(connection), address)
             old = schema.version(self._timed(connection), address.schema)
             if address.migrate and old < schema.KNOWN:
                 schema.migrate(self._timed(connection, HOUR), address.schema)
             schema.check(self._timed(connection), address.schema)
-            take(connection, address)
+            claim_schema(connection, address)
         except StoreError as refusal:
             raise type(refusal)(f"{address.shown} cannot be used: {refusal}") from None
         except ERRORS as error:
             raise meaning(error, f"{address.shown} cannot be used") from error
 
 
-def dial(address: Address) -> Connection:
+def open_connection(address: Address) -> TimedConnection:
     """A connection to the first host that takes writes. Raises a `StoreError`."""
     try:
         return connect(address.dsn, address.timeout)
@@ -165,19 +165,19 @@ def settings(address: Address) -> dict[str, str]:
     }
 
 
-def meet(connection: Connection, address: Address) -> None:
-    """Say how the connection is to be, and see whom it is with."""
-    settle(connection, address)
-    trust(connection)
+def prepare(connection: TimedConnection, address: Address) -> None:
+    """Apply the settings of a connection and check its server."""
+    apply_settings(connection, address)
+    verify_durability(connection)
 
 
-def settle(connection: Connection, address: Address) -> None:
+def apply_settings(connection: TimedConnection, address: Address) -> None:
     """Set all that, by a statement: a pooler would not pass on what is asked at first."""
     wanted = settings(address)
     connection.rows(SET, [*wanted], [*wanted.values()])
 
 
-def trust(connection: Connection) -> None:
+def verify_durability(connection: TimedConnection) -> None:
     """Refuse a server that does not keep what it acknowledges, and ask for the full promise."""
     [about] = connection.rows(ABOUT)
     if about["standby"]:
@@ -191,8 +191,8 @@ def trust(connection: Connection) -> None:
         connection.execute("SET synchronous_commit = on")
 
 
-def take(connection: Connection, address: Address) -> None:
-    """Have the store together with other services, or for oneself alone."""
+def claim_schema(connection: TimedConnection, address: Address) -> None:
+    """Lock the schema, shared with other services or exclusively. Raises `StoreInUse`."""
     how = "pg_try_advisory_lock" + ("" if address.alone else "_shared")
     asked = f"SELECT {how}($1::int, $2::int)"
     if not connection.value(asked, LOCKS, lock_of(address.schema, "use")):

@@ -25,12 +25,10 @@ INTERVAL = 0.1
 """Seconds between looks for a signal while the server is waited for."""
 SHORTEST, LONGEST = 2, 5
 """Seconds a host has to answer when it is connected to; libpq takes no fewer."""
-
-
 FOREVER = 2.0**30
 
 
-class Connection(psycopg.Connection[TupleRow]):
+class TimedConnection(psycopg.Connection[TupleRow]):
     """A connection that is closed if an answer does not come by its deadline.
 
     Attributes:
@@ -68,9 +66,9 @@ class Connection(psycopg.Connection[TupleRow]):
         return self.pgconn.status == ConnStatus.OK
 
 
-def connect(dsn: str, seconds: float) -> Connection:
+def connect(dsn: str, seconds: float) -> TimedConnection:
     """Connect to the first host that takes writes; each has so many seconds to answer."""
-    connection = Connection.connect(
+    connection = TimedConnection.connect(
         dsn,
         autocommit=True,
         cursor_factory=RawCursor,

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from llr_service.stores.postgres import read, write
 from llr_service.stores.postgres.connection import PostgresConnection
-from llr_service.stores.postgres.driver import Connection
+from llr_service.stores.postgres.driver import TimedConnection
 from llr_service.stores.postgres.url import Address, address
 from llr_service.stores.store import (
     Change,
@@ -96,7 +96,7 @@ class Postgres:
             self._closed = True
             self._line.close()
 
-    def ask(self, work: Callable[[Connection], R], where: str = "") -> R:
+    def ask(self, work: Callable[[TimedConnection], R], where: str = "") -> R:
         """Do some work on the connection. Raises a `StoreError`, which says where."""
         if self._closed:
             raise StoreUnavailable(f"{self.address.shown} was closed")

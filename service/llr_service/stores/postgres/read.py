@@ -9,7 +9,7 @@ from typing import Any
 from llr_service.stores import integrity
 from llr_service.stores.integrity import WHOLE_LOG, contiguous_entries
 from llr_service.stores.postgres import schema
-from llr_service.stores.postgres.driver import Byteas, Connection, Row
+from llr_service.stores.postgres.driver import Byteas, Row, TimedConnection
 from llr_service.stores.store import (
     Damaged,
     Entry,
@@ -43,7 +43,7 @@ AT_A_TIME = 256
 """Entries of a log that are asked for at once."""
 
 
-def load(connection: Connection, name: str) -> StoredSession | None:
+def load(connection: TimedConnection, name: str) -> StoredSession | None:
     """All that is known of a session, None if there is none. Raises `Damaged`."""
     if not_text(name):
         return None
@@ -107,7 +107,7 @@ def _kept(row: Row, whose: str) -> tuple[str, PendingExample]:
 
 
 def read_log(
-    connection: Connection, session: int, start: int, end: int, nbytes: int
+    connection: TimedConnection, session: int, start: int, end: int, nbytes: int
 ) -> list[Entry] | None:
     """A page of a log, None if there is no such session. Raises `Damaged`."""
     if connection.value(THERE, session) is None:
@@ -135,7 +135,7 @@ def _logged(row: Row, session: int, whose: str) -> Entry:
 
 
 def listed(
-    connection: Connection, after: str, limit: int, asked: str = LIST
+    connection: TimedConnection, after: str, limit: int, asked: str = LIST
 ) -> list[SessionSummary]:
     """At most `limit` sessions whose names follow `after`, without those that are damaged."""
     found, last = list[SessionSummary](), after.encode()
@@ -160,14 +160,14 @@ def _whole(row: Row) -> bool:
     return bool(crc == row["crc"] and row["t_crc"] == integrity.position_crc(row["id"], row["t"]))
 
 
-def versions(connection: Connection, names: Sequence[str]) -> Mapping[str, Version]:
+def versions(connection: TimedConnection, names: Sequence[str]) -> Mapping[str, Version]:
     """Which sessions have these names at present."""
     asked = {name.encode(): name for name in names if not not_text(name)}
     rows = connection.rows(VERSIONS, Byteas(asked))
     return {asked[row["name"]]: Version(row["id"], row["version"]) for row in rows}
 
 
-def count(connection: Connection) -> int:
+def count(connection: TimedConnection) -> int:
     """How many sessions there are."""
     return int(connection.value("SELECT count(*) FROM sessions"))
 
@@ -176,7 +176,7 @@ SIZE = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_c
     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"""
 
 
-def size(connection: Connection) -> int:
+def size(connection: TimedConnection) -> int:
     """The bytes of the tables and of their indexes."""
     return int(connection.value(SIZE))
 

@@ -7,7 +7,7 @@ numbers and is not worth compressing.
 
 from zlib import crc32
 
-from llr_service.stores.postgres.driver import Connection
+from llr_service.stores.postgres.driver import TimedConnection
 from llr_service.stores.store import REPLAY_MARK, StoreError, StoreTooNew
 
 IS_REPLAY = f"position('\\x{REPLAY_MARK.hex()}'::bytea IN config) > 0"
@@ -87,7 +87,7 @@ def lock_of(schema: str, purpose: str) -> int:
     return crc32(f"{purpose} {schema}".encode()) >> 1
 
 
-def version(connection: Connection, schema: str) -> int:
+def version(connection: TimedConnection, schema: str) -> int:
     """The version of the tables. Raises `StoreTooNew` for one of a later service."""
     if connection.value(THERE, schema) is None:
         return 0
@@ -99,7 +99,7 @@ def version(connection: Connection, schema: str) -> int:
     return found
 
 
-def check(connection: Connection, schema: str) -> None:
+def check(connection: TimedConnection, schema: str) -> None:
     """See that the tables are of this version."""
     found = version(connection, schema)
     if found < KNOWN:
@@ -107,7 +107,7 @@ def check(connection: Connection, schema: str) -> None:
         raise StoreError(f"{state}, this service needs version {KNOWN}: run `llr migrate`")
 
 
-def migrate(connection: Connection, schema: str) -> None:
+def migrate(connection: TimedConnection, schema: str) -> None:
     """Bring the tables to this version in one transaction, one process at a time."""
     with connection.transaction():
         connection.execute(HOUR)
@@ -123,7 +123,7 @@ def migrate(connection: Connection, schema: str) -> None:
         connection.execute(f"UPDATE {schema}.version SET version = {KNOWN}")  # noqa: S608
 
 
-def _start(connection: Connection, schema: str) -> None:
+def _start(connection: TimedConnection, schema: str) -> None:
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     connection.execute(f"CREATE TABLE {schema}.version (version integer NOT NULL)")
     connection.execute(f"INSERT INTO {schema}.version VALUES (0)")  # noqa: S608

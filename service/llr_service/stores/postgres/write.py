@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from llr_service.stores import integrity
 from llr_service.stores.plan import BatchPlan, SessionPlan
-from llr_service.stores.postgres.driver import Bigints, Byteas, Connection
+from llr_service.stores.postgres.driver import Bigints, Byteas, TimedConnection
 from llr_service.stores.postgres.errors import AGAIN, OF_ONE_CHANGE
 from llr_service.stores.store import (
     AppendSamples,
@@ -44,7 +44,7 @@ TRIES = 4
 """How often a group is tried again that was rolled back for the sake of another's."""
 
 
-def write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def write(connection: TimedConnection, group: Sequence[Change]) -> list[Result]:
     """Store a group. Raises what the driver raises."""
     for _ in range(TRIES):
         with suppress(*AGAIN):
@@ -52,7 +52,7 @@ def write(connection: Connection, group: Sequence[Change]) -> list[Result]:
     return _write(connection, group)
 
 
-def _write(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _write(connection: TimedConnection, group: Sequence[Change]) -> list[Result]:
     wrong = [validate(change) or _too_large(change) for change in group]
     fit = [change for change, why in zip(group, wrong, strict=True) if why is None]
     stored = iter(_stored(connection, fit) if fit else [])
@@ -76,7 +76,7 @@ def _blobs(change: Change) -> Iterator[bytes]:
         yield from (row.blob for _, row in change.pending if row is not None)
 
 
-def _stored(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _stored(connection: TimedConnection, group: Sequence[Change]) -> list[Result]:
     plan = BatchPlan()
     moves = [change for change in group if not isinstance(change, CreateSession | DeleteSession)]
     fits = len(moves) == len(group) and sum(map(_size, group)) <= TOGETHER
@@ -94,7 +94,7 @@ def _size(change: Change) -> int:
     return sum(map(len, _blobs(change)))
 
 
-def _in_order(connection: Connection, group: Sequence[Change]) -> list[Result]:
+def _in_order(connection: TimedConnection, group: Sequence[Change]) -> list[Result]:
     """Lock all sessions, then one run of changes after the other."""
     try:
         with connection.transaction():
@@ -107,7 +107,7 @@ def _in_order(connection: Connection, group: Sequence[Change]) -> list[Result]:
         return [_alone(connection, change, at) for change in group]
 
 
-def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
+def _locked(connection: TimedConnection, group: Sequence[Change]) -> Positions:
     if sum(map(_size, group)) > SOON:
         connection.execute(PATIENCE)
     sessions = {change.session for change in group if not isinstance(change, CreateSession)}
@@ -115,7 +115,7 @@ def _locked(connection: Connection, group: Sequence[Change]) -> Positions:
     return {row["id"]: Position(row["t"], row["version"]) for row in rows}
 
 
-def _alone(connection: Connection, change: Change, at: Positions) -> Result:
+def _alone(connection: TimedConnection, change: Change, at: Positions) -> Result:
     """One change, which may fail by itself."""
     try:
         with connection.transaction():
@@ -145,7 +145,7 @@ def _kind(change: Change) -> type:
     )
 
 
-def _run(connection: Connection, run: Sequence[Change], at: Positions) -> list[Result]:
+def _run(connection: TimedConnection, run: Sequence[Change], at: Positions) -> list[Result]:
     """Changes of one kind; `at` is where the sessions are, and is kept up to date."""
     if isinstance(run[0], CreateSession):
         return _create(connection, cast(Sequence[CreateSession], run), at)
@@ -154,7 +154,7 @@ def _run(connection: Connection, run: Sequence[Change], at: Positions) -> list[R
     return _move(connection, cast(Sequence[Update], run), at)
 
 
-def _move(connection: Connection, moves: Sequence[Update], at: Positions) -> list[Result]:
+def _move(connection: TimedConnection, moves: Sequence[Update], at: Positions) -> list[Result]:
     plan = BatchPlan(at)
     results = [plan.add(move) for move in moves]
     if not run_statement(connection, plan_rows(plan)):
@@ -163,7 +163,9 @@ def _move(connection: Connection, moves: Sequence[Update], at: Positions) -> lis
     return results
 
 
-def _create(connection: Connection, group: Sequence[CreateSession], at: Positions) -> list[Result]:
+def _create(
+    connection: TimedConnection, group: Sequence[CreateSession], at: Positions
+) -> list[Result]:
     ids = reserve_ids(connection, len(group))
     named = [*zip(ids, group, strict=True)]
     in_order = sorted(named, key=lambda pair: pair[1].name.encode())
@@ -200,7 +202,9 @@ def _states(new: Sequence[tuple[int, CreateSession]]) -> dict[str, Rows]:
     }
 
 
-def _delete(connection: Connection, group: Sequence[DeleteSession], at: Positions) -> list[Result]:
+def _delete(
+    connection: TimedConnection, group: Sequence[DeleteSession], at: Positions
+) -> list[Result]:
     results: list[Result] = []
     for delete in group:
         conflict = find_conflict(delete, at.get(delete.session))
@@ -212,7 +216,7 @@ def _delete(connection: Connection, group: Sequence[DeleteSession], at: Position
     return results
 
 
-def run_maintenance(connection: Connection) -> bool:
+def run_maintenance(connection: TimedConnection) -> bool:
     """Delete a part of what deleted sessions left of their logs; whether there was anything."""
     return bool(connection.value(TIDY, ROWS))
 
@@ -335,7 +339,7 @@ TIDY = """WITH one AS (
     SELECT count(*) FROM one"""
 
 
-def run_statement(connection: Connection, rows: Mapping[str, Rows]) -> bool:
+def run_statement(connection: TimedConnection, rows: Mapping[str, Rows]) -> bool:
     """Run the parts that have rows; whether all sessions were where they had to be."""
     names = tuple(name for name, some in rows.items() if some)
     arrays = [array for name in names for array in _arrays(PARTS[name].columns, rows[name])]
@@ -355,13 +359,13 @@ def _statement(names: Sequence[str]) -> str:
     return " ".join(["WITH", ", ".join(parts), "SELECT", fits])
 
 
-def insert_sessions(connection: Connection, rows: Rows) -> set[int]:
+def insert_sessions(connection: TimedConnection, rows: Rows) -> set[int]:
     """Make sessions; returns those whose names were free."""
     made = connection.rows(CREATE, *_arrays(CREATED, rows))
     return {row["id"] for row in made}
 
 
-def reserve_ids(connection: Connection, count: int) -> list[int]:
+def reserve_ids(connection: TimedConnection, count: int) -> list[int]:
     """So many numbers that no session ever had."""
     return [row["id"] for row in connection.rows(NUMBERS, count)]
 

@@ -119,18 +119,18 @@ class SQLite:
     @contextmanager
     def _ready(self, where: object) -> Iterator[File]:
         """The file, open and in no doubt; errors inside become the store's."""
-        file = self._settled()
+        file = self._certain_file()
         try:
             yield file
         except ERRORS as error:
             raise meaning(error, where) from error
 
-    def _settled(self) -> File:
+    def _certain_file(self) -> File:
         if self._closed:
             raise StoreUnavailable(f"{self.path} was closed")
-        if self._file and not self._file.sure:
+        if self._file and not self._file.certain:
             try:
-                self._file.settle()
+                self._file.overwrite_uncertain()
             except ERRORS:
                 self._abandon()
         self._file = self._file or File(self.path, self._connect)

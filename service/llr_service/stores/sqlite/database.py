@@ -44,13 +44,13 @@ class File:
 
     Attributes:
         db: the connection.
-        sure: False after a write that failed so that its group might come back after a crash.
+        certain: False after a write that failed so that its group might come back after a crash.
     """
 
     def __init__(self, path: Path, connect: Connect) -> None:
         self.db: Connection = opened(path, connect)
-        self.sure, self._untidy, self._unerased = True, True, True
-        self._acked = CommitWitness(path)
+        self.certain, self._untidy, self._unerased = True, True, True
+        self._witness = CommitWitness(path)
         self._groups = 0
         try:
             self._start(path)
@@ -70,7 +70,7 @@ class File:
             return results
         except BaseException as error:
             # Without room the mark of a commit cannot have been written: no doubt.
-            self.sure = code(error) == sqlite3.SQLITE_FULL
+            self.certain = code(error) == sqlite3.SQLITE_FULL
             raise
         finally:
             self._rollback()
@@ -97,23 +97,23 @@ class File:
                 self._commit()
             return self._untidy
         except BaseException as error:
-            self.sure = code(error) == sqlite3.SQLITE_FULL
+            self.certain = code(error) == sqlite3.SQLITE_FULL
             raise
         finally:
             self._rollback()
 
-    def settle(self) -> None:
+    def overwrite_uncertain(self) -> None:
         """Write over what a failed commit left in the log, so that it can never come back."""
         try:
             self.db.execute("BEGIN IMMEDIATE")
             self._commit()
-            self.sure = True
+            self.certain = True
         finally:
             self._rollback()
 
     def close(self) -> None:
         """Let go of the files."""
-        self._acked.close()
+        self._witness.close()
         with suppress(*ERRORS):
             self.db.close()
 
@@ -124,9 +124,9 @@ class File:
         except UNFIT as error:
             if not of_one_change(error):
                 raise
-        return self._apart(group)
+        return self._apply_without_damaged(group)
 
-    def _apart(self, group: Sequence[Change]) -> list[Result]:
+    def _apply_without_damaged(self, group: Sequence[Change]) -> list[Result]:
         """Start again without each session that turns out to be damaged, while they are few."""
         refused: dict[int | str, Conflict] = {}
         while len(refused) < FEW:
@@ -142,7 +142,7 @@ class File:
         count(self.db, self._groups + 1)
         self.db.execute("COMMIT")
         self._groups += 1
-        self._acked.note(self._groups)
+        self._witness.note(self._groups)
 
     def _rollback(self) -> None:
         if self.db.in_transaction:
@@ -155,11 +155,11 @@ class File:
         After a crash the log may show a group that was written and not yet synced.
         """
         try:
-            self._groups = counted(self.db, self._acked)
+            self._groups = counted(self.db, self._witness)
             empty_log(self.db)
-            generation = announce_generation(self.db, self._acked)
+            generation = announce_generation(self.db, self._witness)
             migrate(self.db)
-            start_generation(self.db, self._acked, generation)
+            start_generation(self.db, self._witness, generation)
         except ERRORS as error:
             raise at_opening(error, path) from error
         except StoreError:
