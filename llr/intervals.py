@@ -8,10 +8,12 @@ error of a prediction μ, in units of
 
 the interval of a level p is [μ − w·e^{a + u}, μ + w·e^{b + u}]. Of the three numbers of a level
 
-* a and b are log quantiles of −e/w and of e/w: whenever an error lies beyond, which (1 − p)/2 of
-  them should on either side, the quantile grows, and else it shrinks,
-  a ← a + r·(miss − (1 − p)/2). The rate r falls with the samples to a floor, at which a quantile
-  trembles by 8 %: how errors are spread is learnt, be it skewed or heavy-tailed, and followed;
+* a and b are log quantiles of −e/w and of e/w: whenever an error lies beyond, the quantile grows,
+  and else it shrinks, a ← a + r·(miss − (1 − p)·(½ + (a − b)/4)), the share within 0 and 1. So the
+  wider side has more of the misses: half each where errors are symmetric; where all errors have one
+  sign, the side without any shrinks and leaves its misses to the other. The rate r falls with the
+  samples to a floor, at which a quantile trembles by 8 %: how errors are spread is learnt, be it
+  skewed or heavy-tailed, and followed;
 * u = γ·Σ(miss − (1 − p)), γ = 0.1, is adaptive conformal inference (Gibbs & Candès 2021) on the
   logarithm of the width: as long as u is bounded, the share of misses is 1 − p up to its bound by
   γ times the number of samples. No assumption on the samples or the model is needed.
@@ -144,8 +146,9 @@ def _track(c: Vector, model: int, mean: float, y: float, variance: float) -> Non
             below, above = max(below, aim + c[at + BELOW]), max(above, aim + c[at + ABOVE])
             under, over = error < 0.0 and off > below, error > 0.0 and off > above
             rate = max(min(1.0 / (DENSITIES[i] * (n + EARLY)), FASTEST), FLOORS[i])
-            c[at + BELOW] += rate * ((1.0 if under else 0.0) - TAILS[i])
-            c[at + ABOVE] += rate * ((1.0 if over else 0.0) - TAILS[i])
+            share = min(max(0.5 + 0.25 * (c[at + BELOW] - c[at + ABOVE]), 0.0), 1.0)
+            c[at + BELOW] += rate * ((1.0 if under else 0.0) - 2.0 * TAILS[i] * share)
+            c[at + ABOVE] += rate * ((1.0 if over else 0.0) - 2.0 * TAILS[i] * (1.0 - share))
             c[at + MISSES] += (1.0 if under or over else 0.0) - 2.0 * TAILS[i]
     if COUNTS[model] and not variance > 0.0:
         variance = mean

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bench.league import drifting, hostile, ours, parts, peers, real, score
+from bench.league import drifting, hostile, ours, parts, peers, quality, real, score
 from bench.league.peers.peer import Peer
 from bench.league.stream import Stream, nothing, summed
 
@@ -22,11 +22,12 @@ class Ours(NamedTuple):
 
 
 class Hostile(NamedTuple):
-    """Losses on a hostile stream."""
+    """Losses on a hostile stream; `first` is `auto` with its first order alone."""
 
     nothing: float
     tuned: float
     auto: float
+    first: float
 
 
 def on_stream(name: str, seed: int) -> Ours:
@@ -47,7 +48,8 @@ def on_hostile(name: str, seed: int) -> Hostile:
     """`auto` and SG tuned in hindsight, either kind of it."""
     stream = hostile.streams(seed)[name]
     tuned = min(ours.plain(stream, eta, constant) for eta in FINE for constant in (False, True))
-    return Hostile(nothing(stream), tuned, ours.total(stream, "auto"))
+    both = (ours.total(stream, "auto", second_order=on) for on in (True, False))
+    return Hostile(nothing(stream), tuned, *both)
 
 
 def peer_on_stream(package: str, peer: str, name: str, seed: int) -> float:
@@ -73,10 +75,15 @@ def peer_on_real(package: str, peer: str, name: str) -> float:
     return total_loss(peers.peers_of(package)[peer], stream, None) / len(stream.y)
 
 
-def auto_on_real(name: str) -> float:
+def auto_on_real(name: str, second_order: bool) -> float:
     """The mean loss of `auto` on a real set."""
     stream = real.stream(name)
-    return ours.total(stream, "auto") / len(stream.y)
+    return ours.total(stream, "auto", second_order=second_order) / len(stream.y)
+
+
+def quality_of(place: int, name: str, model: str) -> list[float]:
+    """The metrics of a line of river's table."""
+    return quality.measure(place, name, model)
 
 
 def ablated(name: str, seed: int) -> dict[str, list[float]]:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench.league import drifting, hostile, jobs, parts, peers, real, score
+from bench.league import drifting, hostile, jobs, parts, peers, quality, real, score
 from bench.league.jobs import FINE, Hostile, Ours
 from bench.league.peers.peer import Peer
 from bench.league.score import Results, Sweep
@@ -65,7 +65,7 @@ class Crowd:
         return found
 
 
-AUTO = "auto"
+AUTO, FIRST_ORDER = "auto", "auto, first order"
 HURT = (
     "1 % of labels off by a normal of sd 100",
     "half of the features suddenly ×100",
@@ -108,12 +108,12 @@ def defaults(crowd: Crowd, results: Results, packages: Iterable[str]) -> None:
         results.losses[peer, name, seed] = loss
 
 
-def sweeps(crowd: Crowd, results: Results, packages: Iterable[str], quick: bool) -> None:
-    """The peers over their step sizes: the slow ones on one seed, or not at all if quick."""
+def sweeps(crowd: Crowd, results: Results, packages: Iterable[str], few: bool) -> None:
+    """The peers over their step sizes: the slow ones on one seed, or not at all if few."""
     todo = [
         (package, peer.name, name, results.seeds if peer.fast else results.seeds[:1], 1)
         for package, peer in reversed(list(_entered(packages)))  # the slowest first
-        if peer.swept and (peer.fast or not quick)
+        if peer.swept and (peer.fast or not few)
         for name in reversed(drifting.STATIONARY)
     ]
     found = crowd.map("peers over their step sizes", jobs.peer_swept, todo)
@@ -142,11 +142,20 @@ def reality(crowd: Crowd, packages: Iterable[str]) -> dict[str, dict[str, float]
     entered = [(package, peer.name) for package, peer in _entered(packages) if peer.real]
     todo = [(package, peer, name) for package, peer in entered for name in real.STREAMS]
     by_peers = crowd.map("peers on real data", jobs.peer_on_real, todo)
-    by_auto = crowd.map("auto on real data", jobs.auto_on_real, [(name,) for name in real.STREAMS])
-    losses = {AUTO: dict(zip(real.STREAMS, by_auto, strict=True))}
+    both = [(name, on) for on in (True, False) for name in real.STREAMS]
+    by_auto = crowd.map("auto on real data", jobs.auto_on_real, both)
+    losses: dict[str, dict[str, float]] = {AUTO: {}, FIRST_ORDER: {}}
+    for (name, on), loss in zip(both, by_auto, strict=True):
+        losses[AUTO if on else FIRST_ORDER][name] = loss
     for (_, peer, name), loss in zip(todo, by_peers, strict=True):
         losses.setdefault(peer, {})[name] = loss
     return losses
+
+
+def qualities(crowd: Crowd) -> dict[tuple[int, str, str], list[float]]:
+    """river's table of quality, with `auto`."""
+    found = crowd.map("river's table", jobs.quality_of, quality.JOBS)
+    return dict(zip(quality.JOBS, found, strict=True))
 
 
 def _entered(packages: Iterable[str]) -> list[tuple[str, Peer]]:

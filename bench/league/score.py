@@ -40,6 +40,11 @@ def ratio(regret: float, target: float) -> float:
     return (max(regret, 0.0) + EASE) / max(target + EASE, 1e-3)
 
 
+def ratio_as_it_is(regret: float, target: float) -> float:
+    """The same, but a regret below 0 counts as it is, down to −1."""
+    return (max(regret, 1.0 - EASE) + EASE) / max(target + EASE, 1e-3)
+
+
 def geometric_mean(numbers: Iterable[float]) -> float:
     """exp of the mean logarithm."""
     found = [math.log(number) for number in numbers]
@@ -66,9 +71,13 @@ def refined(loss: Callable[[float], float], per_decade: int, finest: int = 4) ->
     return dict(sorted(swept.items()))
 
 
-def compare(regrets: Mapping[str, float], targets: Mapping[str, float]) -> float:
+def compare(
+    regrets: Mapping[str, float],
+    targets: Mapping[str, float],
+    of: Callable[[float, float], float] = ratio,
+) -> float:
     """The geometric mean of the ratios over the streams of `targets`."""
-    return geometric_mean(ratio(regrets[name], targets[name]) for name in targets)
+    return geometric_mean(of(regrets[name], targets[name]) for name in targets)
 
 
 def worst(losses: Mapping[str, float], targets: Mapping[str, float]) -> tuple[float, str]:

@@ -12,7 +12,8 @@ forgotten. The scores are not drawn towards even odds by their uncertainty, as t
 probability are: with many features that costs more than it saves.
 
 * **Start.** The first START samples are kept, and the filters are fitted to them again at the first
-  EARLY and at powers of two, with the features' means and variances so far. Until then a feature
+  EARLY and at powers of two, with the features' means and variances so far, unless there are so
+  many classes that a fit would take a millisecond. Until then a feature
   counts as at most √10 standard deviations away.
 * **Mixture.** Probabilities of the filters and of the first-order mixture are mixed by weights that
   follow their log losses (Herbster & Warmuth 1998), with a floor that falls with log t.
@@ -39,6 +40,8 @@ MOST_NUMBERS = 24 * 1024
 MOST_CLASSES = 256
 
 START = 16
+MOST_FITTED = 1024
+"""Samples times classes that are fitted again, at most: a fit of more takes a millisecond."""
 RIDGE, PRIOR = 1.0, 4.0
 RETURN = -3.0
 
@@ -146,7 +149,8 @@ def learn(
     if t < START:
         _keep(bank, sample, scores)
         bank[STARTING] = 1.0 if t + 1 < START else 0.0
-    if t < START and (t < EARLY or ((t + 1) & t) == 0):
+    affordable = (t + 1) * scores <= MOST_FITTED
+    if t < START and affordable and (t < EARLY or ((t + 1) & t) == 0):
         _refit(bank, context, t + 1, d, mean, spread, intercept, work)
     else:
         centred(x, bank[HEAD : HEAD + d], z)

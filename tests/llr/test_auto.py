@@ -128,6 +128,12 @@ def test_the_filters_of_classes_agree_with_their_plain_restatement(weighted: boo
     np.testing.assert_allclose(np.asarray(learner.intercept), mixed, rtol=1e-5, atol=1e-6)
 
 
+def test_the_filters_stay_within_their_budget() -> None:
+    plain, whole = (auto("linear", dim=64, second_order=on).nbytes for on in (False, True))
+    assert whole - plain <= 120 * 1024
+    assert auto("linear", dim=65).nbytes < plain + 4096
+
+
 def test_filters_of_classes_stay_within_their_budget() -> None:
     first = auto("softmax", dim=64, classes=10, second_order=False)
     assert auto("softmax", dim=64, classes=10).nbytes > first.nbytes + 8 * 10 * 65 * 64 // 2

@@ -47,8 +47,9 @@ class Plain:
                 dense, tail = z * NormalDist().pdf(z), (1 - LEVELS[i]) / 2
                 floor = 2 * 0.08**2 * dense / (tail * (1 - tail))
                 rate = max(min(1 / (dense * (self.n + 20)), 0.5), floor)
-                self.below[i] += rate * ((error < -low) - tail)
-                self.above[i] += rate * ((error > high) - tail)
+                share = min(max(0.5 + (self.below[i] - self.above[i]) / 4, 0.0), 1.0)
+                self.below[i] += rate * ((error < -low) - 2 * tail * share)
+                self.above[i] += rate * ((error > high) - 2 * tail * (1 - share))
                 self.missed[i] += (error < -low or error > high) - 2 * tail
         found = math.sqrt(math.pi / 2) * abs(error)
         if self.n >= 20 and self.scale > 0:
@@ -101,6 +102,15 @@ def test_what_is_told_before_each_sample_is_right_as_often(kind: str, algorithm:
         share, _ = told(learner, X, y, level)
         assert share == pytest.approx(level, abs=0.02)
         assert learner.coverage(level) == pytest.approx(share, abs=2 / 1500)
+
+
+def test_errors_of_one_sign_are_covered_as_often() -> None:
+    y = 50.0 + np.random.default_rng(6).normal(size=(1500, 1))
+    learner = llr.Learner("linear", 1, "sg", eta0=1e-9)  # it hardly moves: every error is about 50
+    X = np.ones((1500, 1))
+    for level in (0.5, 0.8):
+        share, _ = told(learner.copy(), X, y[:, 0], level)
+        assert share == pytest.approx(level, abs=0.02)
 
 
 @pytest.mark.parametrize(("model", "algorithm"), PAIRS)

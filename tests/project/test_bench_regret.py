@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bench.league import drifting, hostile, jobs, likelihood, ours, parts, score
+from bench import forgetting, million
+from bench.league import drifting, hostile, jobs, likelihood, ours, parts, quality, score
 from bench.league.ours import CONSTANT, FIXED
 from bench.league.peers.peer import Peer
 from bench.league.score import Results, Sweep
@@ -18,6 +19,15 @@ def test_a_ratio_of_regrets_is_eased_by_two_and_gains_nothing_from_a_regret_belo
     assert score.ratio(-1.0, 0.0) == score.ratio(0.0, 0.0) == 1.0
     assert score.ratio(-50.0, 8.0) == 0.2
     assert score.ratio(0.0, -50.0) == 2000.0
+
+
+def test_a_regret_below_zero_counts_as_it_is_down_to_minus_one_in_the_other_form() -> None:
+    assert score.ratio_as_it_is(-0.5, 1.0) == 0.5
+    assert score.ratio_as_it_is(-50.0, 8.0) == score.ratio_as_it_is(-1.0, 8.0) == 0.1
+    assert score.ratio_as_it_is(6.0, 2.0) == score.ratio(6.0, 2.0)
+    forms = (score.ratio, score.ratio_as_it_is)
+    both = [score.compare({"a": -1.0}, {"a": 0.0}, of) for of in forms]
+    assert both == pytest.approx([1.0, 0.5])
 
 
 def test_the_geometric_mean_of_a_number_and_its_inverse_is_one() -> None:
@@ -140,6 +150,44 @@ def test_a_constant_step_is_not_damped() -> None:
 
 def test_a_step_size_far_too_large_has_infinite_loss() -> None:
     assert ours.plain(drifting.stream("linear", 0), 1e10, constant=True) == math.inf
+
+
+def test_rivers_table_has_its_published_figures_and_auto_beside_them() -> None:
+    place, name = 0, "Phishing"
+    published = quality.TRACKS[place].published[name]["Logistic regression"]
+    river = quality.measure(place, name, "Logistic regression")
+    assert river == pytest.approx(published, abs=0.002)
+    assert quality.measure(place, name, "auto")[0] > river[0]
+
+
+def test_every_line_of_rivers_table_is_measured_or_published() -> None:
+    for place, track in enumerate(quality.TRACKS):
+        for name in track.sets:
+            assert quality.models_of(place, name)[0] == quality.AUTO
+            assert {(place, name, model) for model in track.models} < set(quality.JOBS)
+            assert all(len(of) == len(track.metrics) for of in track.published[name].values())
+
+
+@pytest.mark.slow
+def test_a_long_stream_is_compared_with_the_banks_own_filter() -> None:
+    found = million.beyond(300)
+    assert list(found) == [128, 300]
+    assert abs(found[300] - found[128]) < 10.0
+
+
+@pytest.mark.slow
+def test_a_filter_that_forgets_nothing_is_ridge_regression() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    s = forgetting.scores(X, y, 1e12, 0.0)
+    A = X[:59].T @ X[:59] + np.eye(3) / forgetting.PRIOR
+    assert s[59] == pytest.approx(X[59] @ np.linalg.solve(A, X[:59].T @ y[:59]), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_llr_on_the_forgetting_factor_shortens_the_memory_on_a_walk() -> None:
+    fixed, learnt = (forgetting.regret("gaussian-walk", 1000.0, gain) for gain in (0.0, 5.0))
+    assert learnt < 0.8 * fixed
 
 
 @pytest.mark.slow

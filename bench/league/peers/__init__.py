@@ -14,6 +14,7 @@ PACKAGES = {
     "river": ("by_river", ("river",)),
     "scikit-learn": ("by_scikit_learn", ("scikit-learn",)),
     "vowpalwabbit": ("by_vowpal_wabbit", ("vowpalwabbit",)),
+    "swifttd": ("by_swifttd", ("swifttd",)),
     "torch": (
         "by_torch",
         ("torch", "schedulefree", "prodigyopt", "dadaptation", "dog-optimizer", "trac-optimizer"),
