@@ -129,6 +129,14 @@ export interface Issue {
     pointer?: string | null;
     line?: number | null;
 }
+/** A key by its name and what it may do, without its secret. */
+export interface KeyRole {
+    name: string;
+    /** read, write or admin. */
+    role: string;
+    /** What names of a tenant's sessions begin with, or empty. */
+    prefix: string;
+}
 /** A number, or the name of a class where classes have names. */
 export type Label = number | string;
 /** How many labels of predictions with an id are yet to come, came, and did not in time. */
@@ -495,3 +503,17 @@ export interface Snapshot {
     times?: [number, number][];
 }
 export type Theta0 = number | number[] | number[][] | Record<string, number | number[]> | null;
+/** The service: its version and store, and the keys that the caller may know of. */
+export interface Version {
+    version: string;
+    /** The engine: sqlite, postgresql or memory. */
+    store: string;
+    /** What an answer of 200 to samples means. */
+    ack: string;
+    /** The path of the guide, or of the API's page without a guide. */
+    docs: string;
+    /** The key of the request; null if there are no keys. */
+    key: KeyRole | null;
+    /** All keys for an admin, otherwise the caller's own. */
+    keys: KeyRole[];
+}

@@ -1,5 +1,6 @@
 """The two distributions: what their wheels contain, and that they agree."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ from scripts.dist import PACKAGES, Wrong, check, contents
 ROOT = Path(__file__).parents[2]
 BUILD = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
 STALE = ("service/__init__.py", "llr_client/old_name.py")
+OLD_SITE = "llr_service/guide/site/index.html"
+"""A documentation site that is older than a page of docs/."""
 
 
 def built(folder: Path) -> Path:
@@ -44,12 +47,18 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             stale = folder / "build/lib" / name
             stale.parent.mkdir(parents=True, exist_ok=True)
             stale.touch()
+    site = tree / "service" / OLD_SITE
+    site.parent.mkdir(parents=True, exist_ok=True)
+    site.touch()
+    os.utime(site, (0, 0))
+    (tree / "docs").mkdir()
+    (tree / "docs/index.md").touch()
     return built(tree), built(tree / "clients")
 
 
 def test_a_wheel_has_nothing_of_an_earlier_build(wheels: tuple[Path, Path]) -> None:
     for wheel in wheels:
-        assert not set(STALE) & set(contents(wheel))
+        assert not {*STALE, OLD_SITE} & set(contents(wheel))
 
 
 def test_wheels_have_the_packages_they_should_and_agree(wheels: tuple[Path, Path]) -> None:
