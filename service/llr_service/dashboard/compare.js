@@ -103,9 +103,9 @@ class ComparePage {
       return (this.#pasts.get(name)?.marks ?? []).map((one) => ({ ...one, name }));
     });
     for (const kind of LINES) {
-      const series = this.names.map((name) => this.#line(name, kind));
-      const some = series.some((one) => one.values.length);
-      this.figures.show(kind, some || !this.#pasts.size ? series : null, marks);
+      const all = this.names.map((name) => this.#line(name, kind));
+      const series = all.filter((one) => one.values.length);
+      this.figures.show(kind, series.length || !this.#pasts.size ? series : null, marks);
     }
     this.#drawMetric(marks);
     const row = (name, i) => standing(name, i, this.#pasts.get(name), this.#models.get(name));

@@ -18,6 +18,7 @@ const MEANING = {
   hash_bits: "Further names share 2 to this power places.",
   classes: "The names of the classes, in the order of their indexes.",
   theta0: "The parameters it began with; by default 0.",
+  expire_seconds: "Seconds without a sample after which it is deleted; by default never.",
   shadows: "Other algorithms that learn the same samples.",
   label_seconds: "Seconds that a prediction with an id waits for its label.",
   expired_label: "The label that is learnt when none came in time; by default none is.",

@@ -39,7 +39,7 @@ const TERMS = {
     "100,000 samples. A dotted line in the charts marks when.",
   status:
     "ok; diverged: the last batch was refused because it would have left the finite numbers; " +
-    "stopped: a what-if that could not learn all it was forked for.",
+    "stopped: a what-if that could not learn all it was forked for. A dash: not in memory.",
   activity:
     "Learning: the last sample came at most 60 s ago. Drifting: learning, and at most 500 " +
     "samples since a drift alarm. Idle: neither, or not in memory.",

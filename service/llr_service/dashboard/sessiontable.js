@@ -16,7 +16,7 @@ const COLUMNS = [
   ["last", "Last sample", "figure", "last sample"],
   ["t", "t", "figure", "t"],
   ["rate", "Samples/s", "figure", "samples/s"],
-  ["metric", "RMSE, accuracy", "figure", "metric"],
+  ["metric", "Metric", "figure", "metric"],
   ["loss", "Recent loss", "figure", "recent loss"],
 ];
 

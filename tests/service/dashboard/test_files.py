@@ -5,6 +5,7 @@ import re
 import pytest
 from llr_service.dashboard import ASSETS, PAGE
 from llr_service.routes.dashboard import HEADERS, POLICY
+from llr_service.sessions.config import SessionConfig
 from starlette.testclient import TestClient
 
 SCRIPTS = {name: one.body.decode() for name, one in ASSETS.items() if name.endswith(".js")}
@@ -87,3 +88,20 @@ def test_a_style_sheet_closes_what_it_opens(name: str) -> None:
         depth += line.count("{") - line.count("}")
         assert 0 <= depth <= 2, line
     assert depth == 0
+
+
+def test_every_entry_of_a_config_is_explained() -> None:
+    explained = set(re.findall(r"^  (\w+):\s", SCRIPTS["config.js"], flags=re.MULTILINE))
+    assert set(SessionConfig.model_fields) - {"options"} <= explained
+
+
+def test_every_term_that_is_asked_about_is_in_the_glossary() -> None:
+    terms = re.findall(r'^  (?:"([^"]+)"|([^\s"]+)):', SCRIPTS["glossary.js"], flags=re.MULTILINE)
+    known = {quoted or bare for quoted, bare in terms}
+    asked = {
+        word
+        for text in SCRIPTS.values()
+        for word in re.findall(r'\b(?:term|explain|meaning)\("([^"]+)"\)', text)
+    }
+    assert asked
+    assert asked <= known
