@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "service/llr_service/guide/site"
 OUTSIDE = ("bench/RESULTS.md", "bench/REGRET.md", "examples/README.md")
 """Pages of other folders that docs/ links to."""
-LINK = re.compile(r"(!?)\[([^\]]*)\]\((\.\./[^)#\s]+|[\w.-]+\.py)(#[^)]*)?\)")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((\.\./[^)#\s]+|[\w./-]+\.py)(#[^)]*)?\)")
 SCRIPT = re.compile(r"<script>(.+?)</script>", re.DOTALL)
 DATA = re.compile(r"""url\((["']?)data:([\w/+.-]+)((?:;[\w=-]+)*),(.*?)\1\)""", re.DOTALL)
 SHADOW_STYLE = re.compile(r"(\w+)\.appendChild\(\w+\(\"style\",\{\},(\w+)\.toString\(\)\)\)")
