@@ -227,7 +227,9 @@ class ExactSG:
             run.follow(t, t + 1, self.eta)  # for λ_t; where it leads with the old η is not used
             lam[t] = run.lam[t]
             w = 1.0 / damping(t)
-            log_eta, *numbers = self._rate.advance(self.log_eta, lam[t], w, *self._numbers, 0.0)
+            log_eta, *numbers = self._rate.advance(
+                self.log_eta, lam[t], 1.0, w, *self._numbers, 0.0
+            )
             log_eta = max(log_eta, FLOOR) if self.log_eta > FLOOR else self.log_eta
             run.follow(0, t + 1, math.exp(log_eta))
             if not (np.isfinite(run.theta[t + 1]).all() and np.isfinite(run.A[t + 1]).all()):

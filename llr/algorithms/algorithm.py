@@ -168,7 +168,7 @@ class Rate:
     Attributes:
         name: the word after the slash of an algorithm's name.
         summary: one line for the catalogue.
-        advance: compiled; (log η, λ, w, a, b, own) → (log η', a', b').
+        advance: compiled; (log η, g, σ, w, a, b, own) → (log η', a', b'), where λ = gσ.
         parameter: the rate's own number, if it has one.
         learns: whether log η ever moves; if not, no tangent h is carried.
     """

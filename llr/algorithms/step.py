@@ -104,12 +104,13 @@ def _step(own: Vector, V: Vector, scalars: Vector, sample: Sample, context: Step
     """Learn from one sample; returns its loss."""
     eta, log_eta, gamma = scalars[ETA], scalars[LOG_ETA], 1.0
     learns, hessian = own[LEARNS] != 0.0, int(own[HESSIAN])
-    loss, lam = _respond(learns, hessian, V, sample, context)
+    loss, g, sigma = _respond(learns, hessian, V, sample, context)
     if learns and log_eta > FLOOR:
         log_eta, scalars[RATE_A], scalars[RATE_B] = rates.advance(
             int(own[RATE]),
             log_eta,
-            lam,
+            g,
+            sigma,
             sample.rate,
             scalars[RATE_A],
             scalars[RATE_B],
@@ -130,8 +131,11 @@ def _step(own: Vector, V: Vector, scalars: Vector, sample: Sample, context: Step
 @inline_jit
 def _respond(
     learns: bool, hessian: int, V: Vector, sample: Sample, context: StepContext
-) -> tuple[float, float]:
-    """Fill the context with scores and residuals; returns the loss and λ = ∂ℓ(θ)·h (R2)."""
+) -> tuple[float, float, float]:
+    """Fill the context with scores and residuals; returns the loss and λ = ∂ℓ(θ)·h (R2).
+
+    λ comes as two factors, because their product may be beyond float64 (R16).
+    """
     x, y, model, p = sample.x, sample.y, context.model, context.p
     if V.shape[1] == 1:  # one score stays in registers: a step has to wait for each number here
         s, sigma = dots(V[THETA, 0], V[H, 0], x) if learns else (dot(V[THETA, 0], x), 0.0)
@@ -139,15 +143,15 @@ def _respond(
         g *= sample.importance
         context.s[0], context.sigma[0] = s, sigma
         context.g[0], context.g_h[0] = g, sample.importance * g_h
-        return sample.importance * loss, g * sigma
+        return sample.importance * loss, g, sigma
     return _respond_each(hessian, V, sample, context)
 
 
 @jit
 def _respond_each(
     hessian: int, V: Vector, sample: Sample, context: StepContext
-) -> tuple[float, float]:
-    """The same for several scores."""
+) -> tuple[float, float, float]:
+    """The same for several scores, whose residuals are bounded: λ is a sum, and 1."""
     x, y, model, p = sample.x, sample.y, context.model, context.p
     for k in range(V.shape[1]):
         context.s[k], context.sigma[k] = dots(V[THETA, k], V[H, k], x)
@@ -161,4 +165,4 @@ def _respond_each(
         context.g[k] *= sample.importance
         context.g_h[k] *= sample.importance
         lam += context.g[k] * context.sigma[k]
-    return sample.importance * models.loss(model, context.s, y, p), lam
+    return sample.importance * models.loss(model, context.s, y, p), lam, 1.0

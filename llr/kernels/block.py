@@ -6,13 +6,15 @@ down by another.
 
 The loop does not look out for infinity and NaN. Every step adds to what was there, so a number of
 the state that stops being finite stays so, or passes it on to θ, and one look at the end of a block
-is enough; what is done about it is `llr.kernels.runner`'s business.
+is enough; what is done about it is `llr.kernels.runner`'s business. Only losses and the regret are
+held at the largest float64 (R16).
 
 A large block gives up the GIL. A sample alone does not: to get the GIL back from a busy thread in
 the middle of a request takes longer than to learn it.
 """
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +64,9 @@ LIGHTEST = 1e-100
 
 NONE = -1.0
 """The excess of a sample that is not to be watched."""
+
+LARGEST = sys.float_info.max
+"""What a loss or a regret beyond float64 counts as: θ may be finite where its square is not."""
 
 FEW = 4096
 """Numbers to go through up to which the GIL is kept: a few microseconds."""
@@ -119,6 +124,12 @@ def reacquire(thread: int, result: bool) -> bool:
     if thread != 0:
         take_gil(thread)
     return result
+
+
+@inline_jit
+def held(loss: float, s: Vector) -> float:
+    """A loss, or a sum of them, at most the largest float64 while the scores are finite."""
+    return LARGEST if loss > LARGEST and probe(s) == 0.0 else loss
 
 
 @inline_jit
@@ -268,8 +279,8 @@ def _learn(  # noqa: PLR0912, PLR0915 - one loop: numbers stay in registers
                 w = 1.0 / (schedule[i, 0] if schedule.size > 0 else damping(t))
                 rate = 1.0 / schedule[i, 1] if schedule.size > 0 else w
                 sample = Sample(x, y[i], t, w, rate, weight, here, places)
-                loss = step(own, W, scalars, sample, context)
-                scalars[LOSS] += loss
+                loss = held(step(own, W, scalars, sample, context), context.s)
+                scalars[LOSS] = held(scalars[LOSS] + loss, context.s)
                 follow(named, since, scalars, W)
                 if excess.size > 0:
                     seen = watched(scalars, context, loss) / weight
@@ -281,7 +292,7 @@ def _learn(  # noqa: PLR0912, PLR0915 - one loop: numbers stay in registers
                 track(model, metrics, context.g_other, y[i], loss, missed)
                 if choice[COMPARE] != 0:
                     best = models.observe(model, statistics, room, x, y[i], weight)
-                    scalars[REGRET] += loss - best
+                    scalars[REGRET] = held(scalars[REGRET] + (loss - best), context.s)
             else:
                 context.variance[0] = score(model, W, scalars, x, here, places, context.s, room)
                 counts[SILENT] += 1

@@ -90,9 +90,9 @@ def test_a_rate_follows_the_sign_of_the_slope_and_rests_without_one(rate: str) -
         for slope in (1e-3, -1e-3):
             log_eta, a, b = 0.0, 0.0, 0.0
             for t in range(1, 50):
-                log_eta, a, b = rates.advance(which, log_eta, slope, 1.0 / (t + 1), a, b, own)
+                log_eta, a, b = rates.advance(which, log_eta, slope, 1.0, 1.0 / (t + 1), a, b, own)
             assert log_eta * slope > 0.0
-        resting = rates.advance(which, 0.5, 0.0, 0.5, 0.0, 0.0, own)
+        resting = rates.advance(which, 0.5, 0.0, 1.0, 0.5, 0.0, 0.0, own)
         assert resting[0] == 0.5
 
 
@@ -171,7 +171,10 @@ def test_read_only_inputs_are_learnt_from_and_left_alone(model: str, algorithm: 
         np.testing.assert_array_equal(column, old)
 
 
-HELD = [("quantile", "sg/sg"), ("quantile", "momentum/sg")]
+HELD = [
+    *(("quantile", f"{base}/sg") for base in ("sg", "momentum", "saga", "sag")),
+    *(("huber", f"{base}/sg") for base in ("sg", "momentum")),
+]
 """Pairs whose step size vanishes before a step is too large: the slopes are bounded (R24)."""
 
 
@@ -182,6 +185,7 @@ def test_a_step_size_that_vanishes_keeps_every_number_finite(model: str, algorit
     X[31:] = 1e308
     assert learner.learn(X, y)
     assert np.isfinite(learner.theta).all()
+    assert np.isfinite(learner.predict(X)).all()
     assert 0.0 < learner.eta < 1e-300
 
 

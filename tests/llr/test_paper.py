@@ -124,7 +124,11 @@ def test_the_numerical_hessian_gives_proposition_1_to_seven_digits(
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "eta0"), [("sg/ag", 1e-2), ("sg/ag", 1e-1), ("svrg/ag", 1e-3), ("svrg/ag", 1e-2)]
+    ("algorithm", "eta0"),
+    [
+        *(("sg/ag", x) for x in (1e-2, 0.1, 1.0, 10.0)),
+        *(("svrg/ag", x) for x in (1e-3, 1e-2, 0.1, 1.0)),
+    ],
 )
 def test_on_the_quadratic_of_1e8_the_way_through_1e82_is_that_of_exact_arithmetic(
     algorithm: str, eta0: float
@@ -139,10 +143,37 @@ def test_on_the_quadratic_of_1e8_the_way_through_1e82_is_that_of_exact_arithmeti
     assert max(abs(record.theta[0]) for record in exact) > 1e80
 
 
-def test_slopes_whose_square_is_0_move_log_eta_as_well() -> None:
-    learner = llr.Learner("gaussian", 1, "sg/ag", 0.5)
-    assert learner.learn(np.full(50, 1e-100))
-    assert learner.log_eta != np.log(0.5)
+@pytest.mark.parametrize("y", [1e-100, 1e-200])
+def test_slopes_whose_square_is_0_move_log_eta_as_well(y: float) -> None:
+    learner, plain = (llr.Learner("gaussian", 1, "sg/ag", 0.5) for _ in range(2))
+    assert learner.learn(np.full(50, y))
+    assert plain.learn(np.ones(50))
+    assert learner.log_eta == pytest.approx(plain.log_eta, rel=1e-9)
+
+
+def test_a_loss_beyond_float64_is_held_and_the_regret_with_it() -> None:
+    learner = llr.Learner("linear", 1, "sg/ag", 1.0, 1.0, "exact")
+    samples = llr.streams.quadratic().take(500)
+    assert learner.learn(*samples)
+    largest = np.finfo(float).max
+    assert learner.loss.total == learner.regret.ml == learner.regret.best_fixed == largest
+    assert abs(learner.theta[0]) < 1e-6
+    again = llr.Learner.unpack(learner.pack())
+    assert np.isfinite(again.history.loss).all()
+    assert again.pack() == learner.pack()
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_a_state_in_the_middle_of_the_way_goes_on_to_the_last_bit(unbiased: bool) -> None:
+    """Where n is beyond float64, and where it comes back."""
+    X, y = llr.streams.quadratic().take(500)
+    whole = llr.Learner("linear", 1, "svrg/ag", 1.0, 1.0, unbiased=unbiased)
+    parts = whole.copy()
+    assert whole.learn(X, y)
+    for at in range(0, 500, 50):
+        parts = llr.Learner.unpack(parts.pack())
+        assert parts.learn(X[at : at + 50], y[at : at + 50])
+    assert parts.pack() == whole.pack()
 
 
 @pytest.mark.parametrize("model", ["gaussian", "bernoulli", "linear"])
