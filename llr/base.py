@@ -1,6 +1,6 @@
 """The base class of the learners, and the outcome of a call to learn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -21,6 +21,19 @@ from llr.types import Array, Counts, Vector
 Schedule = Callable[[int], float]
 Schedules = Schedule | tuple[Schedule | None, Schedule | None]
 """R1: f and μ at once, or one each; None is the paper's."""
+
+
+def scheduled(schedule: Schedules, steps: Iterable[int]) -> Vector:
+    """f(t) and μ(t) at each of these steps; ConfigError if a number is below 1 or not finite."""
+    f, mu = schedule if isinstance(schedule, tuple) else (schedule,) * 2
+    times = [*steps]
+    both = np.empty((len(times), 2))
+    both[:, 0] = [(f or damping)(t) for t in times]
+    both[:, 1] = both[:, 0] if mu is f else [(mu or damping)(t) for t in times]
+    for name, values in zip("fμ", both.T, strict=True):
+        if not np.all(np.isfinite(values) & (values >= 1.0)):
+            raise ConfigError("schedule", f"{name}(t) must be finite, and 1 or more")
+    return both
 
 
 class Loss(NamedTuple):
@@ -211,16 +224,8 @@ class BaseLearner:
         """f(t) and μ(t) of the next n samples with these weights; nothing for the paper's (R1)."""
         if self.schedule is None:
             return NO_ROWS
-        f, mu = self.schedule if isinstance(self.schedule, tuple) else (self.schedule,) * 2
         taken = np.cumsum(w >= LIGHTEST) - (w >= LIGHTEST) if w.size else np.arange(n)
-        steps = [before.steps + int(s) for s in taken]
-        both = np.empty((n, 2))
-        both[:, 0] = [(f or damping)(t) for t in steps]
-        both[:, 1] = both[:, 0] if mu is f else [(mu or damping)(t) for t in steps]
-        for name, values in zip("fμ", both.T, strict=True):
-            if not np.all(np.isfinite(values) & (values >= 1.0)):
-                raise ConfigError("schedule", f"{name}(t) must be finite, and 1 or more")
-        return both
+        return scheduled(self.schedule, (before.steps + int(s) for s in taken))
 
     @property
     def classes(self) -> list[str] | None:

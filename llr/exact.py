@@ -31,7 +31,7 @@ import numpy as np
 from llr import models
 from llr.algorithms import HESSIAN, RATES
 from llr.algorithms.algorithm import FLOOR
-from llr.base import Outcome, Status
+from llr.base import Outcome, Schedules, Status, scheduled
 from llr.config import Config
 from llr.errors import ConfigError, SampleError
 from llr.kernels.block import damping
@@ -46,7 +46,7 @@ from llr.kernels.jit import (
     VECTOR,
     kernel,
 )
-from llr.kernels.layout import SCRATCH
+from llr.kernels.layout import NO_ROWS, SCRATCH
 from llr.kernels.vectors import dot, move
 from llr.models import MODELS
 from llr.types import Vector
@@ -83,6 +83,7 @@ def derivative(
     eta: float,
     theta0: Any = None,
     hessian: str = "exact",
+    schedule: Schedules | None = None,
     **options: Any,
 ) -> Derivative:
     """Run SG with one η over the samples and differentiate the whole run.
@@ -95,6 +96,7 @@ def derivative(
         theta0: where θ starts; zero if left out.
         hessian: "exact" for Lemma 1, "difference" for the gradient at θ + A in place of the
             Hessian, "numerical" for a numerical derivative.
+        schedule: f(t), as for a learner; of a pair (f, μ) μ means nothing here.
         options: of the model.
 
     >>> exact = derivative("bernoulli", [1.0, 0.0, 1.0], eta=4.0)
@@ -103,7 +105,7 @@ def derivative(
     0.364 0.447
     """
     config, matrix, labels = _samples(model, X, y, eta, theta0, options)
-    run = _Trajectory(config, matrix, labels, hessian)
+    run = _Trajectory(config, matrix, labels, hessian, schedule)
     run.follow(0, labels.size, eta)
     theta, A = run.theta, run.A
     if not config.of_model.classes:
@@ -119,6 +121,7 @@ def along(
     etas: Any,
     theta0: Any = None,
     hessian: str = "exact",
+    schedule: Schedules | None = None,
     **options: Any,
 ) -> Derivative:
     """T_t(η_t), A_t(η_t) and ∂ℓ_t/∂log η at η_t = etas[t], each from a run from the start.
@@ -130,7 +133,7 @@ def along(
     first = float(steps[0]) if steps.size else 1.0
     config, matrix, labels = _samples(model, X, y, first, theta0, options)
     _check_length(labels.size)
-    run = _Trajectory(config, matrix, labels, hessian)
+    run = _Trajectory(config, matrix, labels, hessian, schedule)
     theta, A, lam = run.theta[:-1].copy(), run.A[:-1].copy(), run.lam.copy()
     for t in range(labels.size):
         run.follow(0, t + 1, float(steps[t]))
@@ -164,6 +167,7 @@ class ExactSG:
         theta0: where θ starts; zero if left out.
         rate: what is done with λ: "sg" or "ag", as after the slash of an algorithm's name.
         hessian: of A, as for `derivative`.
+        schedule: f(t), or a pair (f, μ), as for a learner.
         options: of the model.
 
     Attributes:
@@ -189,6 +193,7 @@ class ExactSG:
         *,
         rate: str = "ag",
         hessian: str = "exact",
+        schedule: Schedules | None = None,
         **options: Any,
     ) -> None:
         Config(model, None, "sg", eta0, theta0, options=options)
@@ -197,7 +202,7 @@ class ExactSG:
             learning = ", ".join(name for name, one in RATES.items() if one.learns)
             raise ConfigError("rate", f"must be one of {learning}")
         self._start = (model, eta0, theta0, options)
-        self._rate, self._hessian = RATES[rate], hessian
+        self._rate, self._hessian, self._schedule = RATES[rate], hessian, schedule
         self._run: _Trajectory | None = None
         self._numbers = (0.0, 0.0)
         self.log_etas = np.array([math.log(eta0)])
@@ -217,7 +222,8 @@ class ExactSG:
             matrix = np.concatenate([before.X[: self.t], matrix])
             labels = np.concatenate([before.y[: self.t], labels])
         _check_length(labels.size)
-        first, run = self.t, _Trajectory(config, matrix, labels, self._hessian)
+        first = self.t
+        run = _Trajectory(config, matrix, labels, self._hessian, self._schedule)
         if before is not None:
             run.take(before, first)
         log_etas = np.concatenate([self.log_etas, np.empty(labels.size - first)])
@@ -226,7 +232,7 @@ class ExactSG:
         for t in range(first, labels.size):
             run.follow(t, t + 1, self.eta)  # for λ_t; where it leads with the old η is not used
             lam[t] = run.lam[t]
-            w = 1.0 / damping(t)
+            w = 1.0 / (run.f[t, 1] if len(run.f) else damping(t))
             log_eta, *numbers = self._rate.advance(
                 self.log_eta, lam[t], 1.0, w, *self._numbers, 0.0
             )
@@ -275,8 +281,11 @@ class ExactSG:
 class _Trajectory:
     """Room for θ_0 … θ_n and A_0 … A_n, and the samples that lead there."""
 
-    def __init__(self, config: Config, X: Vector, y: Vector, hessian: str) -> None:
+    def __init__(
+        self, config: Config, X: Vector, y: Vector, hessian: str, schedule: Schedules | None
+    ) -> None:
         self.config, self.X, self.y = config, X, y
+        self.f = scheduled(schedule, range(y.size)) if schedule else NO_ROWS
         self.which = list(MODELS).index(config.model)
         self.hessian = int(HESSIAN.number({HESSIAN.name: hessian}))
         start = config.start(X.shape[1])
@@ -301,6 +310,7 @@ class _Trajectory:
             end,
             self.X,
             self.y,
+            self.f,
             self.theta,
             self.A,
             self.lam,
@@ -327,7 +337,21 @@ def _check_length(samples: int) -> None:
 
 
 @kernel(
-    NOTHING(INT, REAL, REAL, INT, INT, INT, READ_MATRIX, READ_VECTOR, CUBE, CUBE, VECTOR, MATRIX)
+    NOTHING(
+        INT,
+        REAL,
+        REAL,
+        INT,
+        INT,
+        INT,
+        READ_MATRIX,
+        READ_VECTOR,
+        READ_MATRIX,
+        CUBE,
+        CUBE,
+        VECTOR,
+        MATRIX,
+    )
 )
 def _differentiate(
     model: int,
@@ -338,15 +362,16 @@ def _differentiate(
     end: int,
     X: Vector,
     y: Vector,
+    f: Vector,
     theta: Vector,
     A: Vector,
     lam: Vector,
     S: Vector,
 ) -> None:
-    """Lemma 1, line by line, for every score."""
+    """Lemma 1, line by line, for every score; `f` has f(t) in its first column, or no rows (R1)."""
     s, along, g, g_A, room, more = S[0], S[1], S[2], S[3], S[4], S[5]
     for t in range(first, end):
-        r = eta / damping(t)
+        r = eta / (f[t, 0] if f.shape[0] > 0 else damping(t))
         for k in range(s.size):
             s[k] = dot(theta[t, k], X[t])
             along[k] = dot(A[t, k], X[t])

@@ -167,6 +167,38 @@ def test_along_is_a_run_from_the_start_for_every_eta() -> None:
         np.testing.assert_array_equal(found.theta[t], alone.theta[-1])
 
 
+def test_a_caller_s_schedule_damps_the_exact_derivative_too() -> None:
+    """One schedule, and a pair whose μ differs: against a learner and against differences."""
+    samples, theta0 = samples_of("logistic", 8, STEPS), theta0_of("logistic", 8)
+    f, mu = (lambda t: 2.0 + 0.1 * t), (lambda t: 1.5 + 0.2 * t)
+
+    def fixed(eta: float) -> llr.Learner:
+        learner = llr.Learner("logistic", algorithm="sg", eta0=eta, theta0=theta0, schedule=f)
+        assert learner.learn(*samples)
+        return learner
+
+    one = llr.exact.derivative("logistic", *samples, eta=0.2, theta0=theta0, schedule=f)
+    np.testing.assert_allclose(one.theta[-1], fixed(0.2).theta, rtol=1e-12)
+    up, down = (fixed(0.2 * math.exp(step)).loss.total for step in (1e-5, -1e-5))
+    assert one.of_loss == pytest.approx((up - down) / 2e-5, rel=1e-6)
+    etas = np.full(STEPS, 0.2)
+    each = llr.exact.along("logistic", *samples, etas=etas, theta0=theta0, schedule=(f, mu))
+    np.testing.assert_array_equal(each.A, one.A[:-1])
+    slow = llr.exact.ExactSG("logistic", 0.2, theta0, rate="sg", schedule=(f, mu))
+    assert slow.learn(*samples)
+    moves = np.diff(slow.log_etas) * [mu(t) for t in range(STEPS)]
+    np.testing.assert_allclose(moves, slow.lam, rtol=1e-9, atol=1e-12)
+    again = llr.exact.derivative(
+        "logistic", *samples, eta=slow.eta, theta0=theta0, schedule=(f, None)
+    )
+    np.testing.assert_array_equal(again.theta[-1], slow.theta)
+
+
+def test_a_schedule_below_one_is_refused() -> None:
+    with pytest.raises(llr.ConfigError, match=r"f.t. must be finite"):
+        llr.exact.derivative("gaussian", [1.0, 2.0], eta=0.1, schedule=lambda t: 0.5)
+
+
 def test_a_quadratic_cost_is_refused_beyond_its_bound() -> None:
     many = np.zeros(llr.exact.MAX_SAMPLES + 1)
     with pytest.raises(llr.SampleError, match="10,000 at most"):
