@@ -64,6 +64,8 @@ export class HistoryModel {
     this.#addMetric(state);
     this.regret?.push(state.regret.ml);
     this.theta.forEach((column, k) => column.push(known(this.#shown[k])?.value ?? null));
+    widen(this.ranges.eta, this.eta);
+    this.theta.forEach((column, k) => widen(this.ranges.theta[k], column));
     const compared = this.regret === null && state.regret.ml !== null;
     const leapt = state.t - last > 3 * spacing;
     this.#stale ||= state.drift?.at.at(-1) !== this.marks.at(-1)?.t;
@@ -128,6 +130,15 @@ function ranges({ log_eta_low = [], log_eta_high = [], theta_low = [], theta_hig
   const column = (rows, k) => rows.map((row) => row[k]);
   const each = (_, k) => ({ low: column(theta_low, k), high: column(theta_high, k) });
   return { eta, theta: Array.from({ length: count }, each) };
+}
+
+/** Give the last point a range: of a state seen live no more is known than where it moved. */
+function widen(range, values) {
+  if (!range?.low.length) return;
+  const [before, now] = values.slice(-2);
+  const known = Number.isFinite(before) && Number.isFinite(now) && range.low.at(-1) !== null;
+  range.low.push(known ? Math.min(before, now) : null);
+  range.high.push(known ? Math.max(before, now) : null);
 }
 
 /** How a coordinate of the past is found in the present: by its number, or by its name. */

@@ -61,6 +61,21 @@ def test_pausing_holds_still_and_resuming_catches_up(service: httpx.Client, page
     page.until("document.querySelector('[data-stat=t]').textContent === '12'")
 
 
+def test_bands_show_what_happened_between_points_and_go_on_with_live_ones(
+    service: httpx.Client, page: Page
+) -> None:
+    page.open(made(service, "ranged", 40))
+    page.says(".connection", "Live")
+    bands = "(document.querySelector('[data-chart=%s] path.band-1')?.getAttribute('d') ?? '')"
+    parts = [f"{bands % kind}.split('Z').length - 1" for kind in ("eta", "theta")]
+    for part in parts:
+        page.until(f"{part} === 40")
+    learn(service, "ranged", 1)
+    page.until("document.querySelector('[data-stat=t]').textContent === '41'")
+    for part in parts:
+        page.until(f"{part} === 41")
+
+
 def test_the_list_is_live_filtered_and_paged_and_leads_to_a_comparison(page: Page) -> None:
     names = "[...document.querySelectorAll('tr[data-name]')].map((row) => row.dataset.name).join()"
     with serving("memory:") as address, httpx.Client(base_url=f"http://{address}") as http:
