@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from llr_cli.figures.panels import ALGORITHMS, is_decade
-from llr_cli.figures.tangent import comparisons, seed_of
+from llr_cli.figures.panels import ALGORITHMS, is_decade, pairs_of
+from llr_cli.figures.quadratic import is_steep
+from llr_cli.figures.tangent import MAX_SAMPLES, Comparison, comparisons
 from llr_cli.replay.claims import CLOSE, spread
 from llr_cli.replay.experiments import AUTO, DECADES, FIXED, LEARNT, MODELS, power
 from llr_cli.replay.runs import PLAIN, Run, Runs
@@ -26,7 +27,13 @@ def trajectories(runs: Runs, stream: str) -> str:
     gone = {name: [r for r in group if r.diverged] for name, group in found.items()}
     lost = [f"{ALGORITHMS[name]} {len(group)}" for name, group in gone.items() if group]
     diverged = f" Diverged: {', '.join(lost)}." if lost else " No run diverged."
-    return f"Runs that end within {CLOSE} of the maximum likelihood: {near}.{diverged}"
+    smooth = any(len(run.shown) and not len(run.low) for group in found.values() for run in group)
+    hidden = (
+        " Between the points kept a session has no range of θᵀM: oscillations show as the lines"
+        " between every so many samples."
+    )
+    shown = hidden if smooth else ""
+    return f"Runs that end within {CLOSE} of the maximum likelihood: {near}.{diverged}{shown}"
 
 
 def regrets(runs: Runs, stream: str) -> str:
@@ -42,7 +49,7 @@ def regrets(runs: Runs, stream: str) -> str:
 
 def step_sizes(runs: Runs, stream: str) -> str:
     """How many step sizes have settled, and where they are."""
-    found = _by_algorithm(runs, stream, LEARNT)
+    found = _by_algorithm(runs, stream, (*LEARNT, *PLAIN))
     settled = _counts(
         found, lambda run: abs(run.log_eta[-1] - run.at_half(run.log_eta)) < math.log(2.0)
     )
@@ -59,8 +66,9 @@ def step_sizes(runs: Runs, stream: str) -> str:
 def hand_tuned(runs: Runs, stream: str) -> str:
     """How many poor starts end where the hand-tuned step size does."""
     parts = []
-    for fixed, learnt in zip(FIXED, LEARNT, strict=True):
-        best = runs.medians().best(stream, fixed)
+    medians = runs.medians()
+    for fixed, learnt in pairs_of(runs, stream):
+        best = medians.best(stream, fixed)
         if best is None or best.experiment.eta0 is None:
             continue
         eta = best.experiment.eta0
@@ -70,10 +78,7 @@ def hand_tuned(runs: Runs, stream: str) -> str:
             for r in runs.of(stream, learnt, is_decade)
             if is_poor(r.experiment.eta0 or eta, eta) and r.experiment.seed in tuned
         ]
-        near = sum(
-            not r.diverged and abs(r.shown[-1] - tuned[r.experiment.seed].shown[-1]) < CLOSE
-            for r in poor
-        )
+        near = sum(abs(r.last - tuned[r.experiment.seed].last) < CLOSE for r in poor)
         parts.append(
             f"{near} of {len(poor)} runs of {ALGORITHMS[learnt]} end within {CLOSE} of"
             f" {ALGORITHMS[fixed]} with η = {power(eta)}"
@@ -87,16 +92,16 @@ def quadratic(runs: Runs) -> str:
     """When the step size is stable, and where θ has been by then."""
     parts = []
     for algorithm in LEARNT:
-        for run in runs.of("quadratic", algorithm):
+        for run in runs.of("quadratic", algorithm, is_steep):
             first = first_stable(run)
             when = "is not stable within these samples" if first is None else f"at t = {first}"
             largest = np.nanmax(np.abs([run.low, run.high])) if len(run.low) else run.shown.max()
             parts.append(f"{ALGORITHMS[algorithm]} {when}, with |θ| up to {largest:.2g}")
-    gone = [a for a in FIXED if any(run.diverged for run in runs.of("quadratic", a))]
+    gone = [a for a in FIXED if any(run.diverged for run in runs.of("quadratic", a, is_steep))]
     fixed = f" Diverged with the fixed step: {', '.join(ALGORITHMS[a] for a in gone)}."
     return (
         f"The learnt step size comes below the stable 10⁻⁸: {'; '.join(parts)}."
-        f"{fixed if gone else ''} SVRG does not divide by f(t): its own η/2 is dashed."
+        f"{fixed if gone else ''} SVRG and SVRG/AG do not divide by f(t): their own η/2 is dashed."
     )
 
 
@@ -123,16 +128,21 @@ def tangent(runs: Runs) -> str:
     """How far h is from A, and how far apart the step sizes learnt from them end."""
     parts = []
     for stream in MODELS:
-        for one in comparisons(runs, stream):
-            half = slice(one.h.size // 2, None)
-            off = np.median(np.abs(one.h[half] - one.A[half])) / np.median(np.abs(one.A[half]))
-            ratio = math.exp(one.log_eta[-1] - one.exact[-1])
-            parts.append(f"{stream} from {power(one.eta0)}: {off:.2g}, {ratio:.2g}")
+        for eta0, found in comparisons(runs, stream):
+            off = spread(distance(one) for one in found)
+            ratio = spread(math.exp(one.log_eta[-1] - one.exact[-1]) for one in found)
+            parts.append(f"{stream} from {power(eta0)}: {off}, {ratio}")
     return (
-        f"Seed {seed_of(runs)}. The median of |h − A| against that of |A| over the second half, and"
-        f" how many times the η learnt from A the one learnt from h is at the end:"
-        f" {'; '.join(parts)}."
+        f"Over {MAX_SAMPLES:,} samples at most. The median of |h − A| against that of |A| over the"
+        " second half, and how many times the η learnt from A the one learnt from h is at the end"
+        f" (median and quartiles of the seeds): {'; '.join(parts)}."
     )
+
+
+def distance(one: Comparison) -> float:
+    """The median of |h − A| over the second half, against that of |A|."""
+    half = slice(one.h.size // 2, None)
+    return float(np.median(np.abs(one.h[half] - one.A[half])) / np.median(np.abs(one.A[half])))
 
 
 def first_stable(run: Run) -> int | None:

@@ -9,9 +9,11 @@ from functools import partial
 from html import escape
 from itertools import product
 from pathlib import Path
+from platform import python_version
 from typing import NamedTuple
 
 import matplotlib
+import numba
 import numpy as np
 from llr_client import Client
 from matplotlib.figure import Figure
@@ -30,7 +32,7 @@ from llr_cli.replay import claims
 from llr_cli.replay.claims import Claim
 from llr_cli.replay.command import has_auto
 from llr_cli.replay.experiments import AUTO, MODELS, paper
-from llr_cli.replay.runs import Run, Runs, fetch
+from llr_cli.replay.runs import Ensemble, Run, Runs, fetch
 
 
 class Picture(NamedTuple):
@@ -116,7 +118,14 @@ def _picture(kind: str, stream: str) -> Picture:
 AT_ONCE = 2
 
 
-def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0) -> Path:
+def draw(
+    client: Client,
+    out: Path,
+    seed: int,
+    console: Console,
+    seeds: int = 0,
+    every: Ensemble | None = None,
+) -> Path:
     """Draw what can be drawn, and write the page; returns its path.
 
     With several seeds every experiment is learnt in this process and the figures show medians; the
@@ -128,6 +137,7 @@ def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0)
         seed: the seed of the replay.
         console: for progress bars and complaints.
         seeds: how many seeds the claims are judged on; 0 for none.
+        every: what was learnt on these seeds already; it is learnt here if left out.
     """
     with bars(console) as progress:
         sessions = collect(client, seed, progress)
@@ -139,11 +149,11 @@ def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0)
     runs, shown = sessions, sessions
     about = f"Drawn from {len(sessions)} sessions of the service, seed {seed}."
     if seeds:
-        every = claims.measure(seeds, console)
+        every = every or claims.measure(seeds, console, figures=seeds > 1)
         judged = claims.judge(every)
         if seeds > 1:
             runs = Runs(every.courses)
-            shown, about = runs.medians(), _compared(sessions, runs, seeds)
+            shown, about = runs.medians(), compared(sessions, runs, seeds)
     found = [picture for picture in pictures() if picture.is_possible(runs)]
     with styled(), bars(console) as progress:
         for picture in progress.track(found, description="figures"):
@@ -152,32 +162,47 @@ def draw(client: Client, out: Path, seed: int, console: Console, seeds: int = 0)
     return write_page(out, shown_on_page, f"{about} {stamp()}", judged, seeds)
 
 
-def _compared(sessions: Runs, runs: Runs, seeds: int) -> str:
+def compared(sessions: Runs, runs: Runs, seeds: int) -> str:
     """Where the runs are from, and whether the service's sessions are the same."""
+    about = (
+        f"Drawn from {len(runs)} runs on seeds 0 to {seeds - 1}, learnt by the library; lines are"
+        " medians, bands go from quartile to quartile."
+    )
     ends = {(run.experiment.name, int(run.t[-1])): run.regret[-1] for run in runs}
-    both = [(ends.get((r.experiment.name, int(r.t[-1]))), r.regret[-1]) for r in sessions]
+    both = [
+        (ends.get((r.experiment.name, int(r.t[-1]))), r.regret[-1])
+        for r in sessions
+        if r.experiment.seed < seeds
+    ]
+    if not both:
+        return f"{about} The {len(sessions)} sessions of the service are of another seed."
     same = sum(ours == theirs for ours, theirs in both)
     return (
-        f"Drawn from {len(runs)} runs on seeds 0 to {seeds - 1}, learnt by the library; lines are"
-        f" medians, bands go from quartile to quartile. Of {len(sessions)} sessions of the service,"
-        f" {same} end with the same regret as the library's run to the last bit."
+        f"{about} Of {len(both)} sessions of the service, {same} end with the same regret as the"
+        " library's run to the last bit."
     )
 
 
 def stamp() -> str:
     """The versions and the commit that drew the figures."""
-    used = f"llr {__version__}, numpy {np.__version__}, matplotlib {matplotlib.__version__}"
-    return f"Drawn by {used}{_commit()}."
+    packages = ("llr", __version__), ("numpy", np.__version__), ("numba", numba.__version__)
+    used = [*packages, ("matplotlib", matplotlib.__version__), ("Python", python_version())]
+    return f"Drawn by {', '.join(f'{name} {version}' for name, version in used)}{commit()}."
 
 
-def _commit() -> str:
-    """The commit of the source tree that this module is in; empty outside of one."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+def commit(file: Path = Path(__file__)) -> str:
+    """The commit of the source tree that this module is in; empty if no repository has it."""
+    git = ["git", "-C", str(file.parent)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+        _output([*git, "ls-files", "--error-unmatch", file.name])
+        return f", commit {_output([*git, 'describe', '--always', '--dirty'])}"
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return f", commit {done.stdout.strip()}"
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    return done.stdout.strip()
 
 
 def _make(out: Path) -> None:

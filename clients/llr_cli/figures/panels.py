@@ -99,6 +99,12 @@ def rows_of(runs: Runs, stream: str) -> tuple[str, ...]:
     return (*FIXED, *LEARNT, *plain)
 
 
+def pairs_of(runs: Runs, stream: str) -> list[tuple[str, str]]:
+    """Original and LLR version: the /ag ones, and the /sg ones if there are any."""
+    pairs = [*zip(FIXED, LEARNT, strict=True), *zip(FIXED, PLAIN, strict=True)]
+    return pairs[: len(rows_of(runs, stream)) - len(FIXED)]
+
+
 def over(runs: Runs) -> str:
     """The end of a title: over how many seeds the medians are."""
     seeds = max((len(run.seeds) for run in runs), default=1)

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from llr.types import Counts, Vector
 from llr_cli.figures.panels import ALGORITHMS, INK, RED, panels
-from llr_cli.replay.experiments import FIXED, LEARNT
+from llr_cli.replay.experiments import FIXED, LEARNT, STEEP, Experiment
 from llr_cli.replay.runs import Runs
 
 BLUE = "#0550ae"
@@ -21,15 +21,24 @@ def quadratic(runs: Runs) -> Figure:
     for axes, fixed, learnt in zip(grid[0], FIXED, LEARNT, strict=True):
         axes.set_title(f"{ALGORITHMS[fixed]} and {ALGORITHMS[learnt]}")
         axes.axhline(-np.log10(ALPHA), color=INK, linewidth=1.0, dashes=(1, 2))
-        for run in runs.of("quadratic", learnt):
+        for run in runs.of("quadratic", learnt, is_steep):
             axes.plot(run.t, stability(run.log_eta, run.t), color=BLUE, linewidth=1.6)
             if fixed == "svrg":  # R7: no f(t) in its step
                 axes.plot(run.t, undamped(run.log_eta), color=BLUE, linewidth=1.2, dashes=(5, 2))
-        for run in runs.of("quadratic", fixed):
+        for run in runs.of("quadratic", fixed, is_steep):
             original(axes, run.t, run.log_eta, run.experiment.samples, run.diverged)
+            if fixed == "svrg":
+                rest = np.arange(run.experiment.samples + 1)
+                own = undamped(np.full(rest.size, run.log_eta[-1]))
+                axes.plot(rest, own, color=RED, linewidth=1.2, dashes=(5, 2), gid="own")
     grid[0, 0].set_ylabel("$\\log_{10}\\,(\\eta_t\\,/\\,2\\sqrt{t+2}\\,\\log(t+3))$")
-    figure.legend(handles=handles(), loc="outside lower center", ncols=5, fontsize=9.5)
+    figure.legend(handles=handles(), loc="outside lower center", ncols=3, fontsize=9.5)
     return figure
+
+
+def is_steep(experiment: Experiment) -> bool:
+    """Whether it starts where the figure does; the claims try other fixed step sizes as well."""
+    return experiment.eta0 == STEEP
 
 
 def stability(log_eta: Vector, t: Counts) -> Vector:
@@ -59,6 +68,7 @@ def handles() -> list[Line2D]:
         Line2D([], [], color=RED, linewidth=1.6, label="original, η = η₀"),
         Line2D([], [], color=RED, marker="x", dashes=(4, 2), label="diverged; as it would go on"),
         Line2D([], [], color=BLUE, linewidth=1.6, label="LLR version"),
-        Line2D([], [], color=BLUE, linewidth=1.2, dashes=(5, 2), label="its own η/2 (SVRG)"),
+        Line2D([], [], color=BLUE, linewidth=1.2, dashes=(5, 2), label="its own η/2 (SVRG/AG)"),
+        Line2D([], [], color=RED, linewidth=1.2, dashes=(5, 2), label="its own η/2 (SVRG)"),
         Line2D([], [], color=INK, dashes=(1, 2), label="$\\alpha^{-1}$: stable below"),
     ]

@@ -6,6 +6,7 @@ from it.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,13 +19,14 @@ from matplotlib.ticker import FuncFormatter
 from llr import Learner
 from llr.exact import ExactSG, along
 from llr.types import Vector
-from llr_cli.figures.panels import INK, STREAMS, colour, curve, legend, panels
+from llr_cli.figures.panels import INK, STREAMS, band, colour, curve, legend, panels
 from llr_cli.replay.experiments import MODELS, Experiment, samples, shown
 from llr_cli.replay.runs import Runs
 
+AT_ONCE = 2
 STARTS = (1e-4, 1e-2)
 """A first step size far below the best one, and one near it or above."""
-MAX_SAMPLES = 2500
+MAX_SAMPLES = 1000
 TANGENT = {"gaussian": "h and A", "bernoulli": "h and A", "regression": "first entry of hᵀM, AᵀM"}
 DASHES = (3, 1.5)
 
@@ -49,7 +51,7 @@ class Comparison(NamedTuple):
 
 def tangent(runs: Runs) -> Figure:
     """A column a stream: h and A above, the step sizes learnt from them below."""
-    title = f"The tangent h of SG/AG against the exact derivative A, seed {seed_of(runs)}"
+    title = f"The tangent h of SG/AG against the exact derivative A{over_seeds(runs)}"
     figure, grid = panels(title, rows=2, columns=len(MODELS), share="none", samples="col")
     for (above, below), stream in zip(grid.T, MODELS, strict=True):
         above.set_title(STREAMS[stream])
@@ -58,9 +60,10 @@ def tangent(runs: Runs) -> Figure:
         below.set_xscale("log")
         below.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
         below.set_xlabel("samples, logarithmic")
-        for one in comparisons(runs, stream):
-            beside(above, one.h, one.A, one.eta0)
-            beside(below, one.log_eta / np.log(10.0), one.exact / np.log(10.0), one.eta0)
+        for eta0, found in comparisons(runs, stream):
+            beside(above, [one.h for one in found], [one.A for one in found], eta0)
+            log_eta = [one.log_eta / np.log(10.0) for one in found]
+            beside(below, log_eta, [one.exact / np.log(10.0) for one in found], eta0)
     grid[1, 0].set_ylabel("log₁₀ η")
     legend(
         figure,
@@ -71,26 +74,48 @@ def tangent(runs: Runs) -> Figure:
     return figure
 
 
-def beside(axes: Axes, approximate: Vector, exact: Vector, eta0: float) -> None:
-    """One curve solid, and dashed the exact one; from the first sample on."""
-    curve(axes, np.arange(1, approximate.size), approximate[1:], eta0)
-    dashed = {"color": colour(eta0), "linewidth": 1.4, "dashes": DASHES, "gid": "exact"}
-    axes.plot(np.arange(1, exact.size), exact[1:], **dashed)
+def beside(axes: Axes, approximate: list[Vector], exact: list[Vector], eta0: float) -> None:
+    """One curve solid, and dashed the exact one: medians, and quartiles as a band."""
+    for found, dashed in ((approximate, False), (exact, True)):
+        rows = np.array([each[: min(map(len, found))] for each in found])
+        low, middle, high = np.percentile(rows, [25, 50, 75], axis=0, method="nearest")[:, 1:]
+        t = np.arange(1, middle.size + 1)
+        if len(found) > 1:
+            band(axes, t, low, high, eta0)
+        if dashed:
+            style = {"color": colour(eta0), "linewidth": 1.4, "dashes": DASHES, "gid": "exact"}
+            axes.plot(t, middle, **style)
+        else:
+            curve(axes, t, middle, eta0)
 
 
-def comparisons(runs: Runs, stream: str) -> Iterator[Comparison]:
-    """The comparisons on a stream, over as many samples as its runs have, 2,500 at most."""
-    longest = max((int(r.t[-1]) for r in runs if r.experiment.stream == stream), default=0)
+def comparisons(runs: Runs, stream: str) -> Iterator[tuple[float, list[Comparison]]]:
+    """The comparisons on a stream, one a seed, from each start.
+
+    They go over as many samples as its runs have, `MAX_SAMPLES` at most.
+    """
+    here = [run for run in runs if run.experiment.stream == stream]
+    longest = min(max((run.t.item(-1) for run in here), default=0), MAX_SAMPLES)
     for eta0 in STARTS if longest else ():
-        yield compare(stream, seed_of(runs), eta0, min(longest, MAX_SAMPLES))
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            jobs = [pool.submit(compare, stream, seed, eta0, longest) for seed in seeds_of(runs)]
+            yield eta0, [job.result() for job in jobs]
 
 
-def seed_of(runs: Runs) -> int:
-    """The first of the seeds."""
-    return min((run.experiment.seed for run in runs), default=0)
+def seeds_of(runs: Runs) -> list[int]:
+    """The seeds that the runs are of, or are medians of."""
+    return sorted({seed for run in runs for seed in run.seeds or (run.experiment.seed,)})
 
 
-@lru_cache(maxsize=16)
+def over_seeds(runs: Runs) -> str:
+    """The end of the title."""
+    seeds = seeds_of(runs)
+    return (
+        f"\nmedian and quartiles of {len(seeds)} seeds" if len(seeds) > 1 else f", seed {seeds[0]}"
+    )
+
+
+@lru_cache(maxsize=256)
 def compare(stream: str, seed: int, eta0: float, n: int) -> Comparison:
     """Learn n samples with SG/AG and with `ExactSG`, and compute A along the η of SG/AG."""
     experiment = Experiment(stream, "sg/ag", eta0, n, seed)

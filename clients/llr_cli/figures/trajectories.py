@@ -20,12 +20,13 @@ from llr_cli.figures.panels import (
     is_decade,
     legend,
     over,
+    pairs_of,
     panels,
     red,
     red_line,
     rows_of,
 )
-from llr_cli.replay.experiments import DECADES, FIXED, LEARNT, power
+from llr_cli.replay.experiments import DECADES, power
 from llr_cli.replay.runs import Run, Runs, median_ml
 
 SCALES = {
@@ -105,34 +106,43 @@ def closed(flags: Array, gap: int = 8) -> Array:
 
 
 def step_sizes(runs: Runs, stream: str) -> Figure:
-    """log η of SG/AG and SVRG/AG above, their trajectories below."""
-    figure, grid = panels(f"Learnt step sizes, {STREAMS[stream]}{over(runs)}", rows=2, share="row")
-    scale = scale_for(runs, stream, LEARNT)
-    for (above, below), algorithm in zip(grid.T, LEARNT, strict=True):
+    """log η of SG/AG and SVRG/AG above, their trajectories below; /sg, if there, likewise."""
+    learnt = [name for _, name in pairs_of(runs, stream)]
+    title = f"Learnt step sizes, {STREAMS[stream]}{over(runs)}"
+    figure, grid = panels(title, rows=len(learnt), share="row")
+    scale = scale_for(runs, stream, learnt)
+    for place, algorithm in enumerate(learnt):
+        row, column = place // 2 * 2, place % 2
+        above, below = grid[row : row + 2, column]
         above.set_title(ALGORITHMS[algorithm])
         found = runs.of(stream, algorithm, is_decade)
         for run in reversed(found):
-            low, high = run.bands.get("log_eta", (np.empty(0), np.empty(0)))
-            band(above, run.t, low, high, run.experiment.eta0)
+            band(above, run.t, run.log_eta_low, run.log_eta_high, run.experiment.eta0)
             curve(above, run.t, run.log_eta, run.experiment.eta0)
         decades(below, found, scale)
-    grid[0, 0].set_ylabel("log η")
-    grid[1, 0].set_ylabel(THETA[stream])
+    for above, below in zip(grid[::2, 0], grid[1::2, 0], strict=True):
+        above.set_ylabel("log η")
+        below.set_ylabel(THETA[stream])
     legend(figure, DECADES, red_line("running ML"))
     return figure
 
 
 def hand_tuned(runs: Runs, stream: str) -> Figure:
-    """SG/AG on the left, SVRG/AG on the right, the original with its best step size in red."""
+    """SG/AG on the left, SVRG/AG on the right, the original with its best step size in red.
+
+    SG/SG and SVRG/SG, if they are there, below.
+    """
+    pairs = pairs_of(runs, stream)
     title = f"Poor step sizes against hand-tuned ones, {STREAMS[stream]}{over(runs)}"
-    figure, grid = panels(title, rows=1)
-    poor, scale = set(), scale_for(runs, stream, LEARNT)
-    for axes, fixed, learnt in zip(grid[0], FIXED, LEARNT, strict=True):
+    figure, grid = panels(title, rows=len(pairs) // 2)
+    poor, scale = set(), scale_for(runs, stream, [learnt for _, learnt in pairs])
+    for axes, (fixed, learnt) in zip(grid.flat, pairs, strict=True):
         axes.set_title(ALGORITHMS[learnt])
         tuned = runs.best(stream, fixed)
         if tuned:
             poor |= against(axes, runs.of(stream, learnt, is_decade), tuned, scale)
-    grid[0, 0].set_ylabel(THETA[stream])
+    for axes in grid[:, 0]:
+        axes.set_ylabel(THETA[stream])
     legend(figure, [x for x in DECADES if x in poor], red_line("hand-tuned"))
     return figure
 

@@ -26,6 +26,7 @@ from llr_cli.replay import claims
 from llr_cli.replay.experiments import AUTO, SAMPLES, STEEP, Experiment, paper
 from llr_cli.replay.results import Result, report, summary
 from llr_cli.replay.runner import ReplayRunner, Throttle, bars
+from llr_cli.replay.runs import Ensemble
 
 LONG_TABLE = 40
 
@@ -62,6 +63,10 @@ def replay(
         int,
         typer.Option(min=0, max=1000, help="With all: seeds the paper's claims are judged on."),
     ] = 20,
+    figures: Annotated[
+        Path | None,
+        typer.Option(help="With all: draw the figures into this folder, from the same runs."),
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the sessions first.")] = False,
     patience: Patience = LONG_PATIENCE,
     as_json: AsJson = False,
@@ -71,9 +76,15 @@ def replay(
     """Feed the paper's streams to a running service and show what it learns.
 
     Running it again goes on where it stopped. A session that diverges is a result, not an error.
-    After all of the paper, its claims are judged one by one on many seeds, learnt in this process.
+    After all of the paper, its claims are judged one by one on many seeds, learnt in this process;
+    with --figures the figures are drawn from the same runs.
     """
     errors, throttle = Console(stderr=True), Throttle(rate)
+    whole = stream == Choice.ALL and not (algorithm or eta0 or samples or as_json)
+    if figures and not whole:
+        raise typer.BadParameter("needs all of the paper, without --json", param_hint="--figures")
+    if figures:
+        need_figures()
 
     def waiting(error: LLRError, _: float) -> None:
         errors.print(f"waiting: {error}", highlight=False, soft_wrap=True)
@@ -89,10 +100,16 @@ def replay(
         with bars(errors) as progress:
             results = ReplayRunner(client, throttle, progress, at_once).run(chosen)
     show(results, as_json)
-    whole = stream == Choice.ALL and not (algorithm or eta0 or samples or as_json)
-    if whole and seeds:
-        judged = claims.judge(claims.measure(seeds, errors))
-        claims.report(Console(), judged, seeds)
+    every = (
+        claims.measure(seeds, errors, figures is not None and seeds > 1)
+        if whole and seeds
+        else None
+    )
+    if every:
+        claims.report(Console(), claims.judge(every), seeds)
+    if figures:
+        with open_client(url, key) as client:
+            typer.echo(draw(client, figures, seed, errors, seeds, every))
 
 
 def choose(
@@ -159,8 +176,15 @@ def figures(
 
     Prints where the page is that shows them all. Figures without any session are left out.
     """
+    need_figures()
     with open_client(url, key) as client:
-        need_figures()
-        from llr_cli.figures.gallery import draw  # noqa: PLC0415 - matplotlib is an extra
-
         typer.echo(draw(client, out, seed, Console(stderr=True), seeds))
+
+
+def draw(
+    client: Client, out: Path, seed: int, errors: Console, seeds: int, every: Ensemble | None = None
+) -> Path:
+    """Draw the figures; where the page is."""
+    from llr_cli.figures import gallery  # noqa: PLC0415 - matplotlib is an extra
+
+    return gallery.draw(client, out, seed, errors, seeds, every)

@@ -142,4 +142,5 @@ def power(x: float) -> str:
 def shown(stream: Stream, theta: Any) -> Any:
     """What the paper shows of θ: itself, or the first entry of θᵀM (R15); of one θ, or of rows."""
     theta = np.asarray(theta, dtype=np.float64)
-    return theta[..., 0] if stream.mixing is None else theta @ stream.mixing[:, 0]
+    with np.errstate(over="ignore", invalid="ignore"):  # θ may be as large as float64 goes
+        return theta[..., 0] if stream.mixing is None else theta @ stream.mixing[:, 0]

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from llr_client import Client, Session
 
-from llr import Learner
+from llr import History, Learner, Outcome
 from llr.models.linear import RIDGE
 from llr.streams import STREAMS, Samples, Stream
 from llr.types import Counts, Vector
@@ -27,6 +29,8 @@ from llr_cli.replay.experiments import (
     shown,
 )
 
+BEYOND = np.finfo(np.float64).max
+"""What a regret beyond float64 is held at."""
 POINTS = 1000
 """The most the history route gives; the service keeps about half as many."""
 
@@ -41,8 +45,11 @@ class Run:
         shown: what the paper shows of θ: θ itself, or the first entry of θᵀM.
         log_eta: log η; empty where the algorithm has no step size.
         regret: cumulated loss beyond that of the running maximum likelihood.
-        low: the least of `shown` since the point before; empty where it is not known, as of θᵀM.
+        low: the least of `shown` since the point before; empty where it is not known, as of θᵀM in
+            a session.
         high: the largest.
+        log_eta_low: the least log η since the point before; empty where there is none.
+        log_eta_high: the largest.
         diverged: whether it stopped there because the next step would not be finite.
         bands: lower and upper quartiles over the seeds, by column; empty for one seed.
         seeds: the seeds that it is a median of.
@@ -56,23 +63,31 @@ class Run:
     diverged: bool = False
     low: Vector = field(default_factory=lambda: np.empty(0))
     high: Vector = field(default_factory=lambda: np.empty(0))
+    log_eta_low: Vector = field(default_factory=lambda: np.empty(0))
+    log_eta_high: Vector = field(default_factory=lambda: np.empty(0))
     bands: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)
     seeds: tuple[int, ...] = ()
 
     @property
+    def last(self) -> float:
+        """What is shown at the end; infinite if it diverged, or is beyond float64."""
+        gone = self.diverged or not math.isfinite(self.shown[-1])
+        return math.inf if gone else float(self.shown[-1])
+
+    @property
     def gap(self) -> float:
-        """Distance from the maximum likelihood at the end; infinite if it diverged."""
-        return math.inf if self.diverged else abs(float(self.shown[-1]) - final_ml(self.experiment))
+        """Distance from the maximum likelihood at the end; infinite if the end is."""
+        return abs(self.last - final_ml(self.experiment))
 
     @property
     def end(self) -> float:
-        """The regret at the end; infinite if it diverged."""
-        return math.inf if self.diverged else float(self.regret[-1])
+        """The regret at the end; infinite if it diverged, or is beyond float64 (R16)."""
+        return math.inf if self.diverged or self.regret[-1] >= BEYOND else float(self.regret[-1])
 
     @property
     def rise(self) -> float:
-        """How much regret the second half added; infinite if it diverged."""
-        return math.inf if self.diverged else self.end - self.at_half(self.regret)
+        """How much regret the second half added; infinite if the end is."""
+        return self.end if math.isinf(self.end) else self.end - self.at_half(self.regret)
 
     def at_half(self, values: Vector) -> float:
         """A column's value at half of the samples."""
@@ -105,9 +120,9 @@ class Runs:
 
     def best(self, stream: str, algorithm: str) -> Run | None:
         """The run with the least regret among those that came furthest: tuned by hand."""
-        found = self.of(stream, algorithm)
+        found = [run for run in self.of(stream, algorithm) if not run.diverged]
         furthest = max((run.t[-1] for run in found), default=0)
-        finished = [run for run in found if run.t[-1] == furthest and not run.diverged]
+        finished = [run for run in found if run.t[-1] == furthest]
         return min(finished, key=lambda run: float(run.regret[-1]), default=None)
 
     def medians(self) -> "Runs":
@@ -121,10 +136,11 @@ class Runs:
     def unfinished(self) -> int:
         """How many runs have fewer samples than others of their stream, and did not diverge."""
         furthest: dict[str, int] = {}
-        for run in self:
+        found = [run for run in self if not run.diverged]
+        for run in found:
             stream = run.experiment.stream
             furthest[stream] = max(furthest.get(stream, 0), int(run.t[-1]))
-        return sum(run.t[-1] < furthest[run.experiment.stream] and not run.diverged for run in self)
+        return sum(run.t[-1] < furthest[run.experiment.stream] for run in found)
 
 
 FAR = 1e300
@@ -134,8 +150,8 @@ FAR = 1e300
 def median(group: list[Run]) -> Run:
     """The median of runs that differ by their seeds, with quartiles; one run is its own.
 
-    `low` and `high` go from the lower quartile of the minima to the upper one of the maxima. Where
-    most runs diverged, it ends where the middle one did.
+    The ranges go from the lower quartile of the minima to the upper one of the maxima. Where most
+    runs diverged, it ends where the middle one did.
     """
     if len(group) == 1:
         return replace(group[0], seeds=(group[0].experiment.seed,))
@@ -150,8 +166,9 @@ def median(group: list[Run]) -> Run:
             continue
         low, columns[name], high = np.percentile(values, [25, 50, 75], axis=0, method="nearest")
         bands[name] = low, high
-    lows = [_on(run, "low" if len(run.low) else "shown", t) for run in group]
-    highs = [_on(run, "high" if len(run.high) else "shown", t) for run in group]
+    low, high = _range(group, "shown", "low", "high", t)
+    stepping = [run for run in group if len(run.log_eta)]
+    log_eta_low, log_eta_high = _range(stepping, "log_eta", "log_eta_low", "log_eta_high", t)
     return Run(
         group[0].experiment,
         t,
@@ -159,10 +176,24 @@ def median(group: list[Run]) -> Run:
         columns.get("log_eta", np.empty(0)),
         columns["regret"],
         diverged,
-        np.percentile(lows, 25, axis=0, method="nearest"),
-        np.percentile(highs, 75, axis=0, method="nearest"),
+        low,
+        high,
+        log_eta_low,
+        log_eta_high,
         bands,
         tuple(run.experiment.seed for run in group),
+    )
+
+
+def _range(group: list[Run], values: str, low: str, high: str, t: Counts) -> tuple[Vector, Vector]:
+    """The lower quartile of the minima between points, and the upper one of the maxima."""
+    if not group:
+        return np.empty(0), np.empty(0)
+    lows = [_on(run, low if len(getattr(run, low)) else values, t) for run in group]
+    highs = [_on(run, high if len(getattr(run, high)) else values, t) for run in group]
+    return (
+        np.percentile(lows, 25, axis=0, method="nearest"),
+        np.percentile(highs, 75, axis=0, method="nearest"),
     )
 
 
@@ -170,7 +201,7 @@ def _on(run: Run, name: str, t: Counts) -> Vector:
     """A column at these t; after its end a diverged run is beyond every axis."""
     values = np.clip(np.nan_to_num(getattr(run, name), nan=FAR), -FAR, FAR)
     last = float(values[-1])
-    if run.diverged and name != "log_eta":
+    if run.diverged and not name.startswith("log_eta"):
         last = -FAR if last < 0.0 and name != "high" else FAR
     return np.asarray(np.interp(t, run.t, values, right=last))
 
@@ -195,6 +226,8 @@ def read(session: Session, experiment: Experiment) -> Run:
         past.t[-1] < experiment.samples and session.state().status == "diverged",
         low,
         high,
+        np.array([x for x in past.log_eta_low if x is not None]),
+        np.array([x for x in past.log_eta_high if x is not None]),
     )
 
 
@@ -246,6 +279,8 @@ ESTIMATES: dict[str, Callable[[Stream, Counts], Vector]] = {
 
 AT_ONCE = 2
 STEEPER = "quadratic"
+STABILITY = tuple(float(f"3e{k}") for k in range(-10, -4))
+"""Fixed step sizes of the quadratic, below and above 2/α; none makes a step of 0."""
 PLAIN = ("sg/sg", "svrg/sg")
 """What the paper's figures are labelled with, though they show the /ag ones (R9)."""
 
@@ -256,11 +291,14 @@ class Course(Run):
 
     Attributes:
         largest: of |θ|, at any sample.
-        wobble: mean |θ_{t+1} − θ_t| over the second half, sample by sample; NaN in 50 dimensions.
+        wobble: mean move of `shown` from sample to sample, over the second half; infinite if the
+            run diverged.
+        loss: the mean loss of a sample.
     """
 
     largest: float
     wobble: float
+    loss: float
 
 
 class Ensemble:
@@ -284,31 +322,31 @@ class Ensemble:
         return min(tried, key=lambda x: np.median([c.end for c in self.of(stream, algorithm, [x])]))
 
 
-def plan(seeds: int) -> list[Experiment]:
-    """Every experiment on each of the first so many seeds; the quadratic has none."""
+def plan(seeds: int, figures: bool = False) -> list[Experiment]:
+    """Every experiment that the claims need, on each of the first so many seeds.
+
+    The quadratic has no seeds. With `figures`, those that only the figures show as well.
+    """
     found = [
         Experiment(stream, algorithm, eta0, SAMPLES[stream], seed)
         for stream in MODELS
         for seed in range(seeds)
-        for algorithm in (*FIXED, *LEARNT, *PLAIN)
+        for algorithm in (*FIXED, *LEARNT, *(PLAIN if figures else ()))
         for eta0 in sorted((*DECADES, *(BETWEEN if algorithm in FIXED else ())))
     ]
-    found += [
-        Experiment(stream, AUTO, None, SAMPLES[stream], seed)
-        for stream in MODELS
-        for seed in range(seeds)
-    ]
-    return [
-        *found,
-        *(Experiment(STEEPER, a, STEEP, SAMPLES[STEEPER]) for a in (*FIXED, *LEARNT)),
-    ]
+    if figures:
+        found += [
+            Experiment(stream, AUTO, None, SAMPLES[stream], seed)
+            for stream in MODELS
+            for seed in range(seeds)
+        ]
+    steep = [(a, STEEP) for a in (*FIXED, *LEARNT)]
+    steep += [(a, eta) for a in FIXED for eta in STABILITY]
+    return [*found, *(Experiment(STEEPER, a, eta, SAMPLES[STEEPER]) for a, eta in steep)]
 
 
-def learn(
-    seeds: int, advance: Callable[[], object] = lambda: None, length: int | None = None
-) -> Ensemble:
+def learn(wanted: list[Experiment], seeds: int, advance: Callable[[], object]) -> Ensemble:
     """Learn all of them, two at a time; `advance` is called after each."""
-    wanted = [e.of_length(length) if length else e for e in plan(seeds)]
     return Ensemble(_each(wanted, advance), seeds)
 
 
@@ -322,7 +360,6 @@ def _each(wanted: list[Experiment], advance: Callable[[], object]) -> Iterator[C
 def course_of(experiment: Experiment) -> Course:
     """Learn one experiment from its beginning."""
     stream, columns = experiment.source(), samples(*_key(experiment))
-    first, second = columns if len(columns) == 2 else (columns[0], None)
     learner = Learner(
         stream.model,
         stream.dim,
@@ -331,38 +368,90 @@ def course_of(experiment: Experiment) -> Course:
         stream.theta0,
         "exact",
     )
-    outcome = learner.learn(first, second, predictions=True)
-    past = learner.history
+    every = _every_theta(learner, stream, columns)
+    outcome = every.outcome
+    past, t = every.past, every.past.t
     high = np.fmax(np.abs(past.theta_low), np.abs(past.theta_high))
-    sides = (past.theta_low, past.theta_high)
-    low_high = [np.empty(0) if stream.dim > 1 else np.array(side)[:, 0] for side in sides]
+    with_eta = experiment.eta0 is not None
+    none = np.empty(0)
     return Course(
         experiment=experiment,
-        t=past.t,
+        t=t,
         shown=np.asarray(shown(stream, past.theta)),
-        log_eta=past.log_eta if experiment.eta0 else np.empty(0),
-        regret=past.regret if past.regret is not None else np.empty(0),
+        log_eta=past.log_eta if with_eta else none,
+        regret=past.regret if past.regret is not None else none,
         diverged=not outcome,
-        low=low_high[0],
-        high=low_high[1],
+        low=every.low,
+        high=every.high,
+        log_eta_low=past.log_eta_low if with_eta else none,
+        log_eta_high=past.log_eta_high if with_eta else none,
         largest=float(np.nanmax(high)),
-        wobble=_wobble(stream.model, outcome.predictions),
+        wobble=_wobble(every.theta) if outcome else math.inf,
+        loss=learner.loss.total / max(int(t[-1]), 1),
     )
+
+
+class _EveryTheta(NamedTuple):
+    """What came of a learner that was asked for its θ before every sample.
+
+    Attributes:
+        outcome: whether all samples were learnt.
+        past: its history, over the samples alone.
+        theta: what is shown of θ before each sample.
+        low: the least of that between two points of the past, empty if not known.
+        high: the largest.
+    """
+
+    outcome: Outcome
+    past: History
+    theta: Vector
+    low: Vector
+    high: Vector
+
+
+def _every_theta(learner: Learner, stream: Stream, columns: Samples) -> _EveryTheta:
+    """Learn; where θ has several coordinates, a sample of weight 0 asks for θᵀM before each."""
+    if stream.mixing is None or not learner.config.of_algorithm.uses_eta0:
+        outcome = learner.learn(*columns, predictions=True)
+        theta = np.asarray(outcome.predictions).ravel()
+        if stream.model == "bernoulli":
+            p = np.clip(theta, 1e-16, 1.0 - 1e-16)
+            theta = np.log(p / (1.0 - p))
+        if stream.dim == 1 and stream.model == "linear":  # the quadratic: x is the same for all
+            theta = theta / columns[0][: theta.size, 0]
+        past = learner.history
+        sides = (past.theta_low, past.theta_high)
+        low, high = (np.empty(0) if stream.mixing is not None else side[:, 0] for side in sides)
+        return _EveryTheta(outcome, past, theta, low, high)
+    X, y = columns
+    both = np.repeat(X, 2, axis=0)
+    both[::2] = stream.mixing[:, 0]
+    weights = np.tile([0.0, 1.0], y.size)
+    outcome = learner.learn(both, np.repeat(y, 2), w=weights, predictions=True)
+    theta = np.asarray(outcome.predictions).ravel()[::2]
+    past = learner.history
+    t, first = np.unique(past.t // 2, return_index=True)
+    rows = {k: v if k == "names" or v is None else v[first] for k, v in past._asdict().items()}
+    past = History(**rows | {"t": t})
+    low, high = _between(t, np.append(theta[: t[-1]], shown(stream, past.theta[-1])))
+    return _EveryTheta(outcome, past, theta, low, high)
+
+
+def _between(t: Counts, values: Vector) -> tuple[Vector, Vector]:
+    """The least and the largest value from each t to the next, both included; of every sample."""
+    parts = [values[a : b + 1] for a, b in pairwise([int(t[0]), *map(int, t)])]
+    return np.array([part.min() for part in parts]), np.array([part.max() for part in parts])
 
 
 def _key(experiment: Experiment) -> tuple[str, int, int]:
     return experiment.stream, experiment.seed, experiment.samples
 
 
-def _wobble(model: str, predictions: Vector | None) -> float:
-    """The mean move of θ over the second half, from what was predicted before each sample."""
-    if model == "linear" or predictions is None or len(predictions) < 4:
+def _wobble(theta: Vector) -> float:
+    """The mean move from sample to sample over the second half; NaN if there are too few."""
+    if theta.size < 4:
         return math.nan
-    theta = predictions
-    if model == "bernoulli":
-        p = np.clip(predictions, 1e-16, 1.0 - 1e-16)
-        theta = np.log(p / (1.0 - p))
-    return float(np.abs(np.diff(theta[len(theta) // 2 :])).mean())
+    return float(np.abs(np.diff(theta[theta.size // 2 :])).mean())
 
 
 def final_ml(experiment: Experiment) -> float:

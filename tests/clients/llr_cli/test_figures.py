@@ -2,12 +2,15 @@
 
 import re
 import struct
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from platform import python_version
 from xml.etree import ElementTree as ET
 
+import numba
 import numpy as np
 import pytest
 from llr_cli.cli import app
@@ -20,9 +23,9 @@ from llr_cli.figures.regrets import beside_auto, regrets
 from llr_cli.figures.tangent import STARTS, compare, tangent
 from llr_cli.figures.trajectories import hand_tuned, step_sizes, trajectories
 from llr_cli.options import BadData
-from llr_cli.replay.experiments import DECADES, Experiment, paper, shown
+from llr_cli.replay.experiments import DECADES, SAMPLES, Experiment, paper, shown
 from llr_cli.replay.runner import Throttle, feed
-from llr_cli.replay.runs import Run, Runs, fetch, running_ml
+from llr_cli.replay.runs import Run, Runs, course_of, fetch, running_ml
 from llr_client import Client
 from llr_service.app import App
 from llr_service.settings import Settings
@@ -67,6 +70,8 @@ def run_of(experiment: Experiment) -> Run:
         learner.t < experiment.samples,
         low,
         high,
+        past.log_eta_low,
+        past.log_eta_high,
     )
 
 
@@ -131,7 +136,7 @@ def test_a_run_is_the_past_of_a_learner_to_the_last_bit(experiment: Experiment) 
         feed(client, experiment, Throttle(), lambda _: None)
         run, expected = fetch(client, experiment), run_of(experiment)
     assert run.diverged == expected.diverged
-    for column in ("t", "shown", "log_eta", "regret", "low", "high"):
+    for column in ("t", "shown", "log_eta", "regret", "low", "high", "log_eta_low", "log_eta_high"):
         assert np.array_equal(getattr(run, column), getattr(expected, column)), column
     assert run.t[-1] == learner_of(experiment).t
 
@@ -228,6 +233,11 @@ def test_the_quadratic_shows_the_ratio_that_has_to_fall_below_the_stable_one(run
         assert expected[0] > -8.0 > expected[40]
         own = any(np.array_equal(line, undamped(run.log_eta)) for line in lines)
         assert own == (algorithm == "svrg/ag")
+        fixed = [line for line in figure.axes[panel].lines if line.get_gid() == "own"]
+        assert len(fixed) == (algorithm == "svrg/ag")
+        for line in fixed:
+            assert np.asarray(line.get_ydata()) == pytest.approx(np.log10(1e-4 / 2.0))
+            assert len(np.asarray(line.get_xdata())) == 501
 
 
 def test_what_runs_away_has_a_bar_above_its_panel_and_a_cross_if_it_diverged() -> None:
@@ -314,6 +324,7 @@ def test_the_tangent_is_beside_the_exact_derivative_along_its_eta(stream: str) -
 def test_h_and_a_are_above_the_step_sizes_learnt_from_them(runs: Runs) -> None:
     figure = tangent(runs)
     assert len(figure.axes) == 2 * len(MODELS)
+    assert "seed 0" in figure.get_suptitle()
     for panel, solid, dashed in ((1, "h", "A"), (1 + len(MODELS), "log_eta", "exact")):
         unit = 1.0 if solid == "h" else np.log(10.0)
         lines = figure.axes[panel].lines
@@ -322,6 +333,21 @@ def test_h_and_a_are_above_the_step_sizes_learnt_from_them(runs: Runs) -> None:
             one = compare("bernoulli", 0, eta0, SHORT)
             assert np.array_equal(curves(figure, panel)[row], getattr(one, solid)[1:] / unit)
             assert np.array_equal(truths[row], getattr(one, dashed)[1:] / unit)
+
+
+def test_the_tangent_over_seeds_shows_medians_and_quartiles() -> None:
+    runs = Runs(
+        run_of(Experiment(stream, "sg/ag", 1e-2, 30, seed))
+        for stream in MODELS
+        for seed in range(3)
+    )
+    figure = tangent(runs.medians())
+    assert "3 seeds" in figure.get_suptitle()
+    each = [compare("gaussian", seed, STARTS[0], 30).h for seed in range(3)]
+    assert np.array_equal(curves(figure, 0)[0], np.median(each, axis=0)[1:])
+    assert len(figure.axes[0].collections) == 2 * len(STARTS)
+    caption = next(p for p in gallery.pictures() if p.name == "15-tangent").caption(runs)
+    assert "median and quartiles of the seeds" in caption
 
 
 @pytest.mark.slow
@@ -360,7 +386,8 @@ def test_the_page_shows_every_figure_with_its_sentence_and_nothing_from_elsewher
         p.name for p in drawn.glob("*.svg")
     )
     assert "Drawn from 28 sessions of the service, seed 0" in page
-    assert f"llr {llr.__version__}, numpy {np.__version__}" in page
+    assert f"llr {llr.__version__}, numpy {np.__version__}, numba {numba.__version__}" in page
+    assert f"Python {python_version()}" in page
     assert "SG/AG 0 of 2" in page
     assert unescape(page).count("almost every trajectory gets close to the ML") == 3
     assert "http" not in page
@@ -372,8 +399,9 @@ def test_every_caption_is_counted_in_the_runs(runs: Runs) -> None:
     assert all(caption.endswith(".") for caption in captions)
     near = sum(run.gap < 0.3 for run in runs.of("gaussian", "sg/ag", is_decade))
     assert f"SG/AG {near} of 7" in captions[0]
-    diverged = [run for run in runs.of("regression", "svrg", is_decade) if run.diverged]
-    assert f"Diverged: SVRG {len(diverged)}." in captions[2]
+    assert "No run diverged." in captions[2]
+    gone = run_of(Experiment("regression", "svrg", 10.0, 300))
+    assert "Diverged: SVRG 1." in gallery.pictures()[2].caption(Runs([*runs, gone]))
     few = Runs(run for run in runs if run.experiment.eta0 != 1e-5)
     assert "SG/AG 0 of 7" not in gallery.pictures()[0].caption(few)
 
@@ -433,10 +461,156 @@ def test_the_range_of_a_run_bends_the_axis_too() -> None:
 
 
 def test_panels_of_sg_sg_are_drawn_where_there_are_runs(runs: Runs) -> None:
-    plain = run_of(Experiment("bernoulli", "sg/sg", 1e-2, SHORT))
-    figure = trajectories(Runs([*runs, plain]), "bernoulli")
+    plain = run_of(Experiment("bernoulli", "sg/sg", 1e-5, SHORT))
+    every = Runs([*runs, plain])
+    figure = trajectories(every, "bernoulli")
     assert titles(figure) == ["SG", "SVRG", "SG/AG", "SVRG/AG", "SG/SG", "SVRG/SG"]
     assert np.array_equal(curves(figure, 4)[0], plain.shown)
+    steps = step_sizes(every, "bernoulli")
+    assert titles(steps)[:2] + titles(steps)[4:6] == ["SG/AG", "SVRG/AG", "SG/SG", "SVRG/SG"]
+    assert np.array_equal(curves(steps, 4)[0], plain.log_eta)
+    assert np.array_equal(curves(steps, 6)[0], plain.shown)
+    tuned = hand_tuned(every, "bernoulli")
+    assert [title.split(";")[0] for title in titles(tuned)][2:] == ["SG/SG", "SVRG/SG"]
+    assert np.array_equal(curves(tuned, 2)[0], plain.shown)
+    captions = {p.name: p.caption for p in gallery.pictures()}
+    assert "SG/SG 1 of 1" in captions["08-step-sizes-bernoulli"](every)
+    assert "of 1 runs of SG/SG" in captions["11-hand-tuned-bernoulli"](every)
+
+
+def test_log_eta_has_a_band_between_its_points_for_one_seed_and_for_many() -> None:
+    experiments = [Experiment("bernoulli", "sg/ag", 1e-2, 2000, seed) for seed in range(3)]
+    single = [run_of(experiment) for experiment in experiments]
+    assert (single[0].log_eta_high > single[0].log_eta).any()
+    for runs in (Runs(single[:1]), Runs(single).medians()):
+        (run,) = runs
+        (shade,) = step_sizes(runs, "bernoulli").axes[0].collections
+        heights = shade.get_paths()[0].vertices[:, 1]
+        assert heights.min() == pytest.approx(run.log_eta_low.min())
+        assert heights.max() == pytest.approx(run.log_eta_high.max())
+    (median,) = Runs(single).medians()
+    quartile = np.percentile([run.log_eta_high for run in single], 75, axis=0, method="nearest")
+    assert np.array_equal(median.log_eta_high, quartile)
+
+
+@pytest.mark.parametrize("n", [200, 400, 1100])
+@pytest.mark.parametrize("algorithm", ["sg/ag", "svrg"])
+def test_a_course_of_the_regression_has_the_range_of_every_sample(algorithm: str, n: int) -> None:
+    """A sample of weight 0 before each asks for θᵀM and changes nothing, to the last bit."""
+    experiment = Experiment("regression", algorithm, 1e-3, n)
+    course, plain = course_of(experiment), run_of(experiment)
+    for column in ("t", "shown", "log_eta", "regret", "log_eta_low", "log_eta_high", "diverged"):
+        assert np.array_equal(getattr(course, column), getattr(plain, column)), column
+    stream = experiment.source()
+    learner = llr.Learner("linear", 50, algorithm, 1e-3)
+    every = [0.0]
+    for x, y in zip(*stream.take(n), strict=True):
+        if not learner.learn(x, y):
+            break
+        every.append(float(shown(stream, learner.theta)))
+    before = 0
+    for t, low, high in zip(course.t, course.low, course.high, strict=True):
+        part = every[before : t + 1]
+        assert (low, high) == pytest.approx((min(part), max(part)), rel=1e-9, abs=1e-12)
+        before = int(t)
+
+
+def test_a_course_that_diverges_ends_where_its_learner_does() -> None:
+    experiment = Experiment("regression", "svrg", 10.0, 300)
+    course, plain = course_of(experiment), run_of(experiment)
+    assert course.diverged
+    assert np.array_equal(course.t, plain.t)
+    assert np.array_equal(course.regret, plain.regret)
+    assert len(course.low) == len(course.high) == len(course.t)
+
+
+def test_a_regret_beyond_float64_is_infinite() -> None:
+    run = run_of(Experiment("gaussian", "sg", 1e-3, 20))
+    held = replace(run, regret=np.full(run.t.size, np.finfo(float).max))
+    assert held.end == held.rise == np.inf
+
+
+def test_the_commit_is_that_of_the_repository_that_has_the_module(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        names = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", tmp_path, *names, *words], check=True)  # noqa: S603, S607
+
+    module = tmp_path / "module.py"
+    module.write_text("")
+    assert gallery.commit(module) == ""
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "another project's")
+    assert gallery.commit(module) == ""
+    git("add", "module.py")
+    git("commit", "-q", "-m", "ours")
+    assert re.fullmatch(r", commit [0-9a-f]{7,}", gallery.commit(module))
+
+
+def test_sessions_of_another_seed_are_not_compared_with_the_runs() -> None:
+    ours, other = (Experiment("gaussian", "sg", 1e-3, 20, seed) for seed in (0, 25))
+    runs = Runs([run_of(ours)])
+    about = gallery.compared(Runs([run_of(ours), run_of(other)]), runs, 20)
+    assert "Of 1 sessions of the service, 1 end with the same regret" in about
+    assert "1 sessions of the service are of another seed" in gallery.compared(
+        Runs([run_of(other)]), runs, 20
+    )
+
+
+@pytest.fixture(scope="module")
+def short_paper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, Path, Path]]:
+    """All of the paper over 200 samples and two seeds: its output, and two folders of figures."""
+    folder = tmp_path_factory.mktemp("paper")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serving(f"sqlite:///{folder / 'llr.db'}") as address,
+    ):
+        for stream in SAMPLES:
+            patch.setitem(SAMPLES, stream, 200)
+        environment = {"LLR_URL": f"http://{address}", "COLUMNS": "400"}
+
+        def call(*words: str) -> str:
+            result = CliRunner().invoke(app, [*words, "--seeds", "2"], env=environment)
+            assert result.exit_code == 0, result.output
+            return result.stdout
+
+        printed = call("replay", "all", "--figures", str(folder / "one"))
+        again = call("figures", "--out", str(folder / "two"))
+        yield printed, again, folder / "one", folder / "two"
+
+
+def test_replay_all_prints_the_claims_over_its_seeds(
+    short_paper: tuple[str, str, Path, Path],
+) -> None:
+    printed = " ".join(short_paper[0].split())
+    assert "163 sessions" in printed
+    assert "Section 3, claim by claim, on seeds 0 to 1 and seven decades of η₀" in printed
+    assert printed.count("almost every trajectory gets close") == 3
+    assert "of 14 (a seed" in printed
+    assert len(re.findall(r"\b(?:holds|partly|not) *$", short_paper[0], re.MULTILINE)) > 50
+
+
+def test_figures_over_two_seeds_are_those_of_the_same_command_as_the_claims(
+    short_paper: tuple[str, str, Path, Path],
+) -> None:
+    *_, again, one, two = short_paper
+    assert again.strip() == str(two / "index.html")
+    for out in (one, two):
+        assert len([*out.glob("*.png")]) == len([*out.glob("*.svg")]) == 15
+    page = (one / "index.html").read_text()
+    assert page == (two / "index.html").read_text()
+    assert "runs on seeds 0 to 1, learnt by the library" in page
+    assert "Of 163 sessions of the service, 163 end with the same regret" in page
+    assert "Measured on seeds 0 to 1" in page
+    assert "SG/SG" in page
+    for path in one.iterdir():
+        assert path.read_bytes() == (two / path.name).read_bytes()
+
+
+def test_figures_need_all_of_the_paper(tmp_path: Path) -> None:
+    words = ["replay", "gaussian", "--figures", str(tmp_path), "--url", "http://127.0.0.1:1"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "needs all of the paper" in result.stderr
 
 
 def test_without_a_replay_there_is_nothing_to_draw(tmp_path: Path) -> None:

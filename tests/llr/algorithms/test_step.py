@@ -45,12 +45,13 @@ def test_nor_where_x_is_1_or_has_a_1(model: str, options: dict[str, Any], consta
 
 @pytest.mark.parametrize("dim", [1, 3, 50])
 @pytest.mark.parametrize("eta0", ETAS)
-def test_eta_is_that_of_exact_arithmetic(dim: int, eta0: float) -> None:
-    stream = STREAMS["gaussian"](3) if dim == 1 else llr.streams.regression(3, dim)
+@pytest.mark.parametrize(("algorithm", "seed"), [("sg/ag", 3), ("sg/ag", 4), ("svrg/ag", 3)])
+def test_eta_is_that_of_exact_arithmetic(dim: int, eta0: float, algorithm: str, seed: int) -> None:
+    stream = STREAMS["gaussian"](seed) if dim == 1 else llr.streams.regression(seed, dim)
     samples = stream.take(500)
-    learner = llr.Learner(stream.model, dim, "sg/ag", eta0, memory=True)
+    learner = llr.Learner(stream.model, dim, algorithm, eta0, memory=True)
     assert learner.learn(*samples)
     exact = reference.run(
-        stream.model, "sg/ag", reference_samples(samples), [0.0] * dim, eta0, memory=True
+        stream.model, algorithm, reference_samples(samples), [0.0] * dim, eta0, memory=True
     )
     assert learner.eta == pytest.approx(float(reference.mp.exp(exact[-1].log_eta)), rel=0.01)
