@@ -8,8 +8,20 @@ from support.simulation.plans import simulate
 
 from .verdict import Tick, Verdict
 
+SWEPT = 1000
+"""One seed in so many is run again and again, with a crash at each of its turns."""
 MOST = 10
 """Seeds that are named if they break a rule."""
+
+
+def _crashed_at_every_turn(seed: int, turns: int, counts: Counter[str]) -> list[str]:
+    """What is wrong with a seed if all processes are killed at one of its turns, at any."""
+    bad = list[str]()
+    for turn in range(1, turns):
+        faults = simulate(seed, crash_at=turn)[1]
+        counts["crashes at every turn"] += 1
+        bad += [f"seed {seed}, a crash at turn {turn}: {faults[0]}"] if faults else []
+    return bad
 
 
 def run(folder: Path, seed: int, seeds: int, tick: Tick) -> Verdict:
@@ -27,6 +39,8 @@ def run(folder: Path, seed: int, seeds: int, tick: Tick) -> Verdict:
         counts["crashes"] += world.crashes
         bad += [f"seed {each}: {faults[0]}"] if faults else []
         tick()
+        if (each + 1) % SWEPT == 0:
+            bad += _crashed_at_every_turn(each, world.turns, counts)
     told = {"seeds": seeds, "seeds that break a rule": len(bad), **counts}
     taken = {mutant.name: found(mutant)[0] for mutant in MUTANTS}
     told["faults put in"], told["found"] = len(taken), sum(1 for n in taken.values() if n)

@@ -1,6 +1,7 @@
 """The protocol of replicas, searched through: what it promises holds in every history there is."""
 
 import pytest
+from support.protocol import kinds
 from support.protocol.model import search
 from support.protocol.promises import BrokenError
 from support.protocol.rules import MUTANTS, SHORT, Bounds, Rules
@@ -25,3 +26,18 @@ def test_every_promise_is_kept_in_every_history(bounds: Bounds) -> None:
 def test_without_a_precaution_a_promise_is_broken(name: str) -> None:
     with pytest.raises(BrokenError):
         search(*MUTANTS[name])
+
+
+KINDS = {"single, labels": 22_000, "single, numbers with holes": 17_000, "shared": 67_000}
+"""The smaller cases, and how many states each has at least; `make model` searches all."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_change_keeps_every_promise(name: str) -> None:
+    assert kinds.search(kinds.CASES[name]) > KINDS[name]
+
+
+@pytest.mark.parametrize("name", kinds.BROKEN)
+def test_a_kind_of_change_without_a_precaution_breaks_a_promise(name: str) -> None:
+    with pytest.raises(BrokenError):
+        kinds.search(kinds.BROKEN[name])

@@ -145,6 +145,11 @@ class Checker:
             else _Before(known, known.floor, dict(known.next), known.loose_acked)
         )
 
+    def forget(self, one: Seen) -> None:
+        """An answer has come, and it is not known of which session."""
+        self._open.pop(id(one))
+        self._on_its_way.pop(id(one), None)
+
     def heard(self, one: Seen) -> Iterator[str]:
         """An answer has come, or none will; the ways in which it breaks a rule."""
         before, to = self._open.pop(id(one)), self._on_its_way.pop(id(one), [])

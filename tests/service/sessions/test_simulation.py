@@ -42,6 +42,29 @@ def test_a_seed_reproduces_a_run_to_the_byte_in_any_process() -> None:
     assert first == recorded("2")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_crash_at_any_turn_breaks_no_rule(seed: int) -> None:
+    crashes = 0
+    for turn in range(20 + 7 * seed, 400, 97):
+        world, faults = simulate(seed, crash_at=turn)
+        assert faults == []
+        crashes += world.crashes
+    assert crashes
+
+
+def test_rare_operations_happen() -> None:
+    kinds, kills = set[str](), 0
+    for seed in range(6, 300, 10):
+        world, _ = simulate(seed)
+        kills += world.kills
+        assert world.checker.counts["answers"]
+        kinds |= {call.kind for call in world.history.calls if call.ok}
+        kinds |= {"next" for call in world.history.calls if call.ok and call.end}
+        if kills and kinds >= {"labels", "next"}:
+            return
+    raise AssertionError(kinds)
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.name)
 def test_a_fault_that_is_put_in_is_found(mutant: Mutant) -> None:
     assert found(mutant, mutant.first, most=500)[0]

@@ -6,6 +6,7 @@ import time
 from rich.console import Console
 from rich.table import Table
 
+from . import kinds
 from .model import search
 from .promises import PROMISES, BrokenError
 from .rules import MUTANTS, Bounds, Rules
@@ -31,7 +32,23 @@ def main() -> int:
     console = Console(width=140)
     console.print(f"In each of {sum(kept):,} states:", *PROMISES, sep="\n- ", highlight=False)
     console.print(table)
+    every = Table("all kinds of changes", "states", "s", "what came of it", box=None)
+    kept += [_searched(every, name, case) for name, case in kinds.CASES.items()]
+    broken += [_searched(every, name, case) for name, case in kinds.BROKEN.items()]
+    console.print(every)
     return int(not all(kept) or any(broken))
+
+
+def _searched(table: Table, name: str, case: kinds.Case) -> int:
+    """The same with all kinds of changes."""
+    started, states, came = time.perf_counter(), 0, "every promise kept"
+    try:
+        states = kinds.search(case)
+    except BrokenError as error:
+        came = str(error)
+    seconds = f"{time.perf_counter() - started:.1f}"
+    table.add_row(name, f"{states:,}" if states else "", seconds, came)
+    return states
 
 
 def _tried(table: Table, name: str, rules: Rules, bounds: Bounds) -> int:

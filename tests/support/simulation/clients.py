@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from support.checker import Seen
+
 from .history import Call, History
 from .recorder import SCALE
 from .wire import Request
@@ -107,6 +109,7 @@ class Client:
         self.snapshot: bytes | None = None
         self.request: Request | None = None
         self.call: Call | None = None
+        self.seen: Seen | None = None
         self._recipe: Recipe | None = None
         self._again: Recipe | None = None
 
@@ -151,9 +154,10 @@ class Client:
     def _go_on(self, call: Call) -> None:
         """What follows from an answer, or from none."""
         if call.producer is not None:
-            place, start = self.place(call.name), int(call.about)
+            place = self.place(f"{call.name} sparse" if call.end else call.name)
             if call.ok:
-                place.next = max(place.next, start + len(call.samples))
+                end = call.end or int(call.about) + len(call.samples)
+                place.next = max(place.next, end)
             elif call.problem == "sequence-gap":
                 if call.answer["expected"] < place.next:
                     place.epoch += 1  # another session has the name; else the rules will tell

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from support.checker import Seen
+
 
 class Told(NamedTuple):
     """A state that an answer told: who was in the team beside the champion, and its theta.
@@ -12,11 +14,13 @@ class Told(NamedTuple):
         t: samples learnt.
         beside: the names of the shadows.
         theta: of the champion.
+        version: of the team, None if it was not told.
     """
 
     t: int
     beside: frozenset[str]
     theta: tuple[float, ...]
+    version: int | None = None
 
 
 @dataclass
@@ -39,6 +43,8 @@ class Call:
         durable: the highest t of the session's name that was stored when it was answered.
         durable_next: the highest number of the producer it is about that was stored then.
         final: 0 while clients are at work, then the number of the look at what is left.
+        sessions: the numbers of the sessions that the name may have stood for meanwhile.
+        end: the number after its last sample, 0 if that is how many there are after the first.
     """
 
     kind: str
@@ -56,6 +62,8 @@ class Call:
     durable: int = 0
     durable_next: int = 0
     final: int = 0
+    sessions: list[int] = field(default_factory=list)
+    end: int = 0
 
     @property
     def ok(self) -> bool:
@@ -81,7 +89,12 @@ class Call:
         """The states that were told."""
         known = [*self.events, *([self.answer] if self.ok else [])]
         return [
-            Told(one["t"], frozenset(one.get("shadows") or ()), tuple(one["theta"]))
+            Told(
+                one["t"],
+                frozenset(one.get("shadows") or ()),
+                tuple(one["theta"]),
+                one.get("version"),
+            )
             for one in known
             if isinstance(one, dict) and one.get("theta")
         ]
@@ -112,3 +125,34 @@ class History:
     def of(self, name: str) -> list[Call]:
         """The calls about a session's name."""
         return [call for call in self.calls if call.name == name]
+
+
+SHOWN = {"get": "read", "learn": "learn", "label": "label", "create": "other", "add": "other"}
+"""What the checker calls them. A prediction may be learnt when its id expires, as a label is."""
+
+
+def seen_of(call: Call) -> Seen | None:
+    """A request, as the checker of histories is told of it; None if it is not known of which."""
+    if len(call.sessions) != 1 or call.kind not in (*SHOWN, "promote", "predict"):
+        return None
+    name, kind = f"{call.name} {call.sessions}", SHOWN.get(call.kind, "other")
+    if call.kind == "predict":
+        return Seen(name, "label", 1)
+    n, seq = len(call.samples), int(call.about) if call.producer else 0
+    if call.end:
+        seq = call.end - n
+    return Seen(name, kind, n, call.producer, seq, whole=not call.streamed)
+
+
+def answered(seen: Seen, call: Call) -> Seen:
+    """The same, with its answer."""
+    answer = call.answer if isinstance(call.answer, dict) else {}
+    seen.status = call.status
+    if not call.ok or call.kind == "predict":
+        return seen
+    seen.t, seen.accepted = answer.get("t"), answer.get("accepted", 0)
+    if answer.get("theta") and "version" in answer:
+        seen.version, seen.digest = answer["version"], repr((answer["theta"], answer["log_eta"]))
+    if "next_seq" in answer and call.kind == "get":
+        seen.producers = {call.about: answer["next_seq"]}
+    return seen

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from llr_service.sessions.batch import NewSamples, select_unseen
+from llr_service.sessions.batch import NewSamples, SequenceId, select_unseen
 from llr_service.sessions.committer import Committer
 from llr_service.sessions.packing import pack
 from llr_service.sessions.registry import SessionRegistry
@@ -14,6 +14,7 @@ from llr_service.sessions.session import Session
 from llr_service.sessions.session_log import SessionLog
 from llr_service.sessions.storage import store_result
 from llr_service.stores.sqlite.database import SETTINGS
+from llr_service.stores.sqlite.write import MOVE
 from llr_service.stores.store import (
     Conflict,
     DeleteSession,
@@ -149,6 +150,11 @@ def _tells_first(self: Committer, done: Any) -> None:
 def _any_position(found: Any, move: Any) -> bool:
     """The database does not compare versions."""
     return found is not None and found["t"] == move["was_t"]
+
+
+def _counts(self: SequenceId, samples: Any) -> int | None:
+    """The next number of a producer is how many samples it sent."""
+    return None if self.seq is None else self.seq + samples.n
 
 
 async def _never_stale(self: SessionRegistry, session: Session) -> bool:
@@ -312,6 +318,27 @@ MUTANTS = (
             ("stores.memory", CONFLICT, _same_version_too),
         ),
     ),
+    Mutant(
+        "SQLite accepts any version",
+        _set(
+            ("stores.plan", CONFLICT, _any_version),
+            ("stores.sqlite.write", "MOVE", MOVE.partition(" AND sessions.version")[0]),
+        ),
+        "sqlite",
+    ),
+    Mutant(
+        "x is kept without a version of its own, on SQLite",
+        _set((SessionLog, "write_pending", _unversioned)),
+        "sqlite",
+        first=100,
+    ),
+    Mutant(
+        "a promotion has no version of its own, on SQLite",
+        _set((SessionLog, "write_snapshot", _promoted_unversioned)),
+        "sqlite",
+        first=100,
+    ),
+    Mutant("next is a count of samples", _set((SequenceId, "end", _counts))),
     Mutant("a copy goes on after its first failure", _set((Session, "check", _goes_on)), first=700),
     Mutant(
         "a name stands for another session",

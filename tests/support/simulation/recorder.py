@@ -44,7 +44,7 @@ class Line:
         base: its t when it was created.
         producers: for each producer, the number of its next sample when it was created.
         next: for each producer, the number of its next sample, as far as is known.
-        samples: (number, label) of each sample since; None where the log does not tell.
+        samples: (number, label, weight) of each sample since; None where the log does not tell.
         version: of its last change, as far as is known.
         doubtful: by version, the changes of writes that failed and may have been stored.
         deleted: whether its deletion was stored.
@@ -56,7 +56,7 @@ class Line:
     base: int
     producers: dict[str, int]
     next: dict[str, int] = field(default_factory=dict)
-    samples: list[tuple[int, float] | None] = field(default_factory=list)
+    samples: list[tuple[int, float, float] | None] = field(default_factory=list)
     version: int = 0
     doubtful: dict[int, Update] = field(default_factory=dict)
     deleted: bool = False
@@ -249,10 +249,12 @@ class Truth:
             line.next[change.producer[0]] = change.producer[1]
 
 
-def numbers(blob: bytes | None, n: int) -> list[tuple[int, float] | None]:
-    """The numbers of samples and their labels, as a log entry has them."""
+def numbers(blob: bytes | None, n: int) -> list[tuple[int, float, float] | None]:
+    """The numbers of samples, their labels and their weights, as a log entry has them."""
     if blob is None:
         return [None] * n
     samples = unpack_samples(blob)
     first = np.asarray(samples.X)[:, 0].tolist()
-    return [(round(x / SCALE), float(y)) for x, y in zip(first, samples.y.tolist(), strict=True)]
+    weights = [1.0] * n if samples.weights is None else np.asarray(samples.weights).tolist()
+    rows = zip(first, samples.y.tolist(), weights, strict=True)
+    return [(round(x / SCALE), float(y), float(w)) for x, y, w in rows]

@@ -5,6 +5,7 @@ first group needs the calls alone, so it fits any history with these members.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from llr_service.sessions.config import from_stored
 
@@ -39,6 +40,7 @@ def _of_name(calls: list[Call]) -> Iterator[str]:
     yield from configs_are_kept(calls)
     yield from ids_are_kept(calls)
     yield from teams_are_kept(calls)
+    yield from teams_do_not_go_back(calls)
     yield from nothing_is_told_early(calls)
     yield from restarts_change_nothing(calls)
 
@@ -186,6 +188,20 @@ def _stays(before: Call, calls: list[Call], looks: list[Call]) -> Iterator[str]:
             yield f"{before.about} was added, and is not there"
 
 
+def teams_do_not_go_back(calls: list[Call]) -> Iterator[str]:
+    """The shadows that an answer shows are there until a call that was not refused changes them."""
+    shows = ("get", "learn", "label", "promote", "add", "remove")
+    changing = CHANGES_NAME | {"add", "promote", "remove"}
+    looks = [call for call in calls if call.ok and call.kind in shows and call.answer.get("theta")]
+    for i, call in enumerate(looks):
+        for before in looks[:i]:
+            was, now = ({*(one.answer.get("shadows") or ())} for one in (before, call))
+            if was == now or not before.before(call):
+                continue
+            if call.kind not in changing and not between(calls, before, call, changing):
+                yield f"{before.kind} showed {sorted(was)}, then {call.kind} {sorted(now)}"
+
+
 def nothing_is_told_early(calls: list[Call]) -> Iterator[str]:
     """Nothing is told that is not durable."""
     for call in calls:
@@ -234,6 +250,10 @@ def samples_are_kept(history: History, truth: Truth) -> Iterator[str]:
             possible |= {*call.samples}
         if call.kind in ("learn", "label") and call.ok:
             yield from _is_kept(call, truth, places, forgotten)
+        if call.kind == "labels" and call.ok and call.answer["accepted"] == len(call.samples):
+            lines = [line for line in truth.lines.values() if line.name == call.name]
+            if not any(None in x.samples or {*call.samples} <= {*places[x.session]} for x in lines):
+                yield f"{call.name} learnt the labels {call.samples}, and no session has them"
     for session, known in places.items():
         for number in {*known} - possible:
             yield f"{truth.lines[session].name} learnt sample {number}, which was refused"
@@ -287,7 +307,8 @@ def _has(line: Line, known: Places, call: Call, forgotten: set[int]) -> bool:
     copied = line.producers.get(call.producer or "", 0) - first
     silent = {line.base + i for i, sample in enumerate(line.samples) if sample is None}
     unseen = any(at < t for at in silent)
-    for i, number in enumerate(call.samples[: n - accepted]):
+    known_before = [] if call.end else call.samples[: n - accepted]  # or it was skipped
+    for i, number in enumerate(known_before):
         if not (i < copied or unseen or any(at < t for at in known.get(number, ()))):
             return False
     new = call.samples[n - accepted :]
@@ -311,22 +332,24 @@ def states_are_true(history: History, truth: Truth) -> Iterator[str]:
     """One session, t and team: one theta; and that of the samples in their order."""
     lines = list(truth.lines.values())
     thetas = {line.session: _thetas(line) for line in lines}
-    told = dict[tuple[int, int, frozenset[str]], set[tuple[float, ...]]]()
+    told = dict[tuple[int, int, Any], set[tuple[float, ...]]]()
     for call in history.calls:
         here = [line for line in lines if line.name == call.name]
         for state in call.told():
-            if len(here) == 1:
-                key = (here[0].session, state.t, state.beside)
-                told.setdefault(key, set()).add(state.theta)
+            if len(call.sessions) == 1:
+                [session] = call.sessions
+                for team in (sorted(state.beside), state.version):
+                    if team is not None:
+                        told.setdefault((session, state.t, repr(team)), set()).add(state.theta)
             first = all(name.startswith("w") for name in state.beside)
             if not first or any(line.base for line in here):
                 continue  # its champion is not the first one, or its first samples are not known
             if not any(_fits(state, thetas[line.session]) for line in here):
                 yield f"{call.kind} of {call.name} told a theta at t = {state.t} that never was"
-    for (session, t, beside), several in told.items():
+    for (session, t, team), several in told.items():
         if len(several) > 1:
             name = truth.lines[session].name
-            yield f"{name} at t = {t} with {sorted(beside)}: {len(several)} thetas"
+            yield f"{name} at t = {t} with the team {team}: {len(several)} thetas"
 
 
 def _fits(state: Told, thetas: list[tuple[float, ...]]) -> bool:
@@ -340,7 +363,7 @@ def _thetas(line: Line) -> list[tuple[float, ...]]:
     for sample in line.samples if line.base == 0 else ():
         if sample is None:
             break
-        learner.learn(row_of(sample[0]), sample[1])
+        learner.learn(row_of(sample[0]), sample[1], w=None if sample[2] == 1.0 else sample[2])
         found.append(tuple(learner.theta.tolist()))
     return found
 
@@ -360,7 +383,7 @@ def sums(history: History, truth: Truth) -> Iterator[str]:
             continue  # it expires later and may be learnt, or it still learns
         if call.answer["t"] != line.t:
             yield f"{call.name} is at {call.answer['t']}, and {line.t} are stored"
-        if call.about and None not in line.samples:
+        if call.about and not call.about.endswith("s") and None not in line.samples:
             source = from_stored(line.config)[1]
             replayed = source.samples if source else 0
             new = line.samples[replayed:]

@@ -51,16 +51,20 @@ class Tables:
 
 @dataclass
 class Chances:
-    """How often a statement fails: for a broken line before or after it, or for another reason."""
+    """How often a statement fails: for a broken line before or after it, or for another reason.
+
+    `late`: the line breaks, and the statement is run when its sender has long given up.
+    """
 
     cut: float = 0.0
     lost: float = 0.0
     full: float = 0.0
     deadlock: float = 0.0
+    late: float = 0.0
 
     def end(self) -> None:
         """From now on nothing fails."""
-        self.cut = self.lost = self.full = self.deadlock = 0.0
+        self.cut = self.lost = self.full = self.deadlock = self.late = 0.0
 
 
 class Server:
@@ -69,6 +73,11 @@ class Server:
     def __init__(self, lot: random.Random, chances: Chances) -> None:
         self.tables, self.chances, self._lot = Tables(), chances, lot
         self._ids = 0
+        self.late = list[Callable[[], Rows]]()
+
+    def arrive(self) -> None:
+        """Run a statement that was on its way when its line broke; the server checks it then."""
+        self.late.pop(self._lot.randrange(len(self.late)))()
 
     def connect(self, dsn: str, seconds: float) -> "Connection":
         """A connection, unless the line is broken."""
@@ -79,7 +88,7 @@ class Server:
     def draw(self) -> str:
         """What goes wrong with a statement; empty if nothing does."""
         drawn, chances = self._lot.random(), self.chances
-        for kind in ("cut", "lost", "full", "deadlock"):
+        for kind in ("cut", "lost", "full", "deadlock", "late"):
             drawn -= getattr(chances, kind)
             if drawn < 0:
                 return kind
@@ -128,17 +137,20 @@ class Connection:
         if self._within:
             self._fail(("cut", "full", "deadlock"))
             return work()
-        with self.transaction():
+        with self.transaction(work if sql in STATEMENTS else None):
             return work()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of it or nothing; at its end the answer may be lost."""
+    def transaction(self, alone: Callable[[], Rows] | None = None) -> Iterator[None]:
+        """All of it or nothing; at its end the answer may be lost.
+
+        A statement that is `alone` in it may also arrive after its sender has given up.
+        """
         server, before = self._server, copy.deepcopy(self._server.tables)
         self._within += 1
         try:
             if self._within == 1:
-                self._fail(("cut", "full", "deadlock"))
+                self._fail(("cut", "full", "deadlock", "late"), alone)
             yield
         except BaseException:
             server.tables = before
@@ -148,10 +160,12 @@ class Connection:
         if not self._within:
             self._fail(("lost",))
 
-    def _fail(self, kinds: tuple[str, ...]) -> None:
+    def _fail(self, kinds: tuple[str, ...], alone: Callable[[], Rows] | None = None) -> None:
         kind = self._server.draw()
         if kind not in kinds:
             return
+        if kind == "late" and alone is not None:
+            self._server.late.append(alone)
         if kind == "full":
             raise errors.DiskFull("simulated: no room")
         if kind == "deadlock":

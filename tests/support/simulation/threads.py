@@ -3,6 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+from llr_service.stores.store import StoreUnavailable
+
+
+class Dead:
+    """The store of a process that is gone."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreUnavailable("simulated: the process is gone")
+
 
 class SimulatedThread:
     """What stands for `threading.Thread` in the committer's module.
@@ -49,3 +61,7 @@ class SimulatedThread:
             return
         self._done = committer._serve(batch)
         committer._run_maintenance()
+
+    def kill(self) -> None:
+        """Let nothing that it is given reach the store any more."""
+        self._committer._store, self._committer._maintainable = Dead(), None

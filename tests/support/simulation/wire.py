@@ -41,6 +41,7 @@ class Request:
         self.whole = self.over = self.cut = False
         self._asked: asyncio.Future[Any] | None = None
         self._task: asyncio.Task[None] | None = None
+        self.app: Any = None
 
     def split(self, places: list[int]) -> None:
         """Send the body in several pieces."""
@@ -49,6 +50,7 @@ class Request:
 
     def start(self, app: Asgi, loop: asyncio.AbstractEventLoop) -> None:
         """Let the app serve it."""
+        self.app = app
         self._task = loop.create_task(self._serve(app))
 
     @property

@@ -20,12 +20,13 @@ from llr_service.stores.postgres.url import address
 from llr_service.stores.sqlite import SQLite
 from llr_service.stores.store import Store, StoreError
 
+from support.checker import Checker
 from support.power_cuts import Disk, PowerCut
 
 from .clients import COPIES, NAMES, Client, Numbers, Recipe, look
-from .history import History
+from .history import History, answered, seen_of
 from .loop import START, SimulatedLoop, in_executor
-from .recorder import Faults, Recorder, SharedRecorder, Truth
+from .recorder import Faults, Line, Recorder, SharedRecorder, Truth
 from .server import Chances, Server
 from .threads import SimulatedThread
 from .wire import Request
@@ -60,7 +61,8 @@ class Plan:
         engine: `memory`, `sqlite` or `postgres`.
         operations: how often each is asked for, beside the others.
         faults: how often the store fails.
-        chances: how often else something goes wrong: `crash`, `cut`, `cancel`, `jump`, `disk`.
+        chances: how often else something goes wrong: `crash`, `kill` (of one replica), `cut`,
+            `cancel`, `jump`, `back` (of the clock), `disk`.
         clients: how many there are.
         requests: of each client.
         store: how often the store moves, beside one client.
@@ -69,6 +71,9 @@ class Plan:
         replicas: services that share a database.
         line: how often a statement to the database fails.
         patience: how much less often clients leave; requests to replicas take more steps.
+        queue: requests that a session may have in its queue, 0 for as many as the settings say.
+        inline: bytes from which decoding and learning leave the loop, 0 for the service's own.
+        crash_at: the turn at which all processes are killed, whatever else is drawn; 0 for none.
     """
 
     engine: str
@@ -83,6 +88,9 @@ class Plan:
     replicas: int = 1
     line: Chances = field(default_factory=Chances)
     patience: float = 1.0
+    queue: int = 0
+    inline: int = 0
+    crash_at: int = 0
 
 
 @dataclass
@@ -111,6 +119,9 @@ class World:
         self._server = Server(self.lot, replace(plan.line))
         self._faults, self._looks = replace(plan.faults), list[Recipe]()
         self._final, self._step, self._since, self._over = 0, 0, START, False
+        self._behind, self.kills = 0.0, 0
+        self._threads = dict[int, SimulatedThread]()
+        self.checker = Checker()
         self._stop: asyncio.Event | None = None
         self._left, self._refusals = list[Request](), 0
         (self.folder / "llr.db").touch()
@@ -134,27 +145,37 @@ class World:
     async def _live(self) -> None:
         """One process a replica: it starts, serves, and stops when there is nothing more to do."""
         self._stop = asyncio.Event()
-        apps = [App(self._settings(), lambda: self.loop.now) for _ in range(self.plan.replicas)]
+        clock = lambda: self.loop.now - self._behind  # noqa: E731
+        apps = [App(self._settings(), clock) for _ in range(self.plan.replicas)]
         async with AsyncExitStack() as stack:
             for app in apps:
                 await stack.enter_async_context(app.inner.router.lifespan_context(app.inner))
+                self._threads[id(app)] = SimulatedThread.started[-1]
             self.apps, self._over = apps, False
             if self._final:
                 self._looks = [*self._looking()]
             await self._stop.wait()
             self.apps = []
 
+    @property
+    def turns(self) -> int:
+        """Turns of the loop so far."""
+        return self._step
+
     def _settings(self) -> Settings:
         urls = {"sqlite": f"sqlite:///{self.folder}/llr.db", "postgres": DATABASE}
         url = urls.get(self.plan.engine, "memory:")
         made = Settings(store=url, docs=False, log_level="error")
-        return made.model_copy(update={"memory_cap": self.plan.cap})
+        queue = self.plan.queue or made.max_queue
+        return made.model_copy(update={"memory_cap": self.plan.cap, "max_queue": queue})
 
     def _looking(self) -> Iterator[Recipe]:
         for name in (*NAMES, *COPIES):
             yield look(name)
             for client in self.clients:
                 yield look(name, client.producer)
+                if "sparse" in self.plan.operations:
+                    yield look(name, f"{client.producer}s")
 
     def _outside(self, timeout: float | None) -> float:
         """Let something happen, or time go by, wherever a loop looks for what came from outside."""
@@ -163,6 +184,8 @@ class World:
             raise Stuck(f"not done after {STEPS} turns")
         if timeout == 0 and self.lot.random() < 0.5:
             return 0.0
+        if self._step == self.plan.crash_at and not self._final:
+            raise Crash
         actions = self._actions()
         if timeout and (not actions or self.lot.random() < 0.05):
             if self._busy() and self.loop.now - self._since > PATIENCE:
@@ -193,9 +216,14 @@ class World:
             found += self._of_client(client)
         self._left = [one for one in self._left if not one.over]
         found += [(2.0, one.arrive) for one in self._left if one.waits]
+        if self._server.late:
+            found.append((0.05 if not self._final else 1.0, self._server.arrive))
         if not self._final:
             chances = plan.chances
             found += [(chances.get("crash", 0.0), self._crash), (chances["jump"], self._jump)]
+            if len(self.apps) > 1:
+                found.append((chances.get("kill", 0.0), self._kill))
+            found.append((chances.get("back", 0.0), self._go_back))
             if plan.engine == "sqlite":
                 found.append((chances.get("disk", 0.0), self._fail))
         if self._all_done():
@@ -233,6 +261,10 @@ class World:
         request = client.send(recipe, self._step, self.loop.now)
         if client.call is not None:
             client.call.final = self._final
+            client.call.sessions = [line.session for line in self._lines(client.call.name)]
+            client.seen = seen_of(client.call)
+            if client.seen is not None:
+                self.checker.sent(client.seen)
         app = self.apps[0] if len(self.apps) == 1 else self.lot.choice(self.apps)
         request.start(app, self.loop)
 
@@ -244,7 +276,17 @@ class World:
         lines = [one for one in self.truth.lines.values() if one.name == call.name]
         who = call.producer or call.about
         call.durable_next = max((one.next.get(who, 0) for one in lines), default=0)
+        known = {*call.sessions, *(one.session for one in self._lines(call.name))}
+        call.sessions = sorted(known)
         client.heard(self._step, self.loop.now, max((one.t for one in lines), default=0))
+        if client.seen is not None and client.seen.session == f"{call.name} {call.sessions}":
+            self.trouble += self.checker.heard(answered(client.seen, call))
+        elif client.seen is not None:
+            self.checker.forget(client.seen)
+
+    def _lines(self, name: str) -> list[Line]:
+        """The sessions that a name may stand for."""
+        return [one for one in self.truth.lines.values() if one.name == name and not one.deleted]
 
     def _cancel(self, client: Client) -> None:
         assert client.request is not None
@@ -257,6 +299,7 @@ class World:
             and all(one.over for one in self._left)
             and all(one.idle for one in SimulatedThread.started)
             and not self.loop.jobs
+            and not self._server.late
             and self.judge.request is None
             and not self._looks
             and not self._over
@@ -277,6 +320,21 @@ class World:
 
     def _crash(self) -> None:
         raise Crash
+
+    def _kill(self) -> None:
+        """One replica is gone with all it was doing; the others go on."""
+        app = self.apps.pop(self.lot.randrange(len(self.apps)))
+        self.kills += 1
+        self._threads[id(app)].kill()
+        for client in self.clients:
+            if client.request is not None and client.request.app is app:
+                client.request.disconnect()
+                client.request.whole = False
+                self._hear(client)
+
+    def _go_back(self) -> None:
+        """The clock of the machine is set back; that of the loop is not."""
+        self._behind += self.lot.choice((0.5, 5.0, 30.0))
 
     def _job(self) -> None:
         jobs = self.loop.jobs
@@ -357,6 +415,10 @@ class World:
                 "llr_service.routes.events.perf_counter": lambda: self.loop.now,
             }.items():
                 stack.enter_context(patch(name, stand_in))
+            if self.plan.inline:
+                inline = f"{sessions}.session.INLINE_LEARN_BYTES"
+                for name in (inline, "llr_service.routes.learning.INLINE_DECODE_BYTES"):
+                    stack.enter_context(patch(name, self.plan.inline))
             logging.disable(logging.CRITICAL)
             stack.callback(logging.disable, logging.NOTSET)
             SimulatedThread.started.clear()
