@@ -2,9 +2,10 @@
 
 import asyncio
 import math
+from collections.abc import Callable
 from operator import is_
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import orjson
@@ -193,13 +194,19 @@ def _add_ensemble(
 
 
 class _Encoded(NamedTuple):
-    """The JSON of a session's state, or the thread that makes it, and what it was made of."""
+    """The JSON of a session's state, or the thread that makes it, and what it was made of.
 
-    made_of: tuple[Any, ...]
+    It does not keep an ensemble in memory that the session has moved on from.
+    """
+
+    ensemble: Callable[[], Ensemble | None]
+    rest: tuple[Any, ...]
     body: "bytes | asyncio.Task[bytes]"
 
 
 _encoded: WeakKeyDictionary[Session, _Encoded] = WeakKeyDictionary()
+MAX_CACHED = 32 * 1024
+"""Bytes of a state that stay in memory: no session takes less."""
 LONG_THETA = 20_000
 """Numbers of θ from which on a state is written in a thread: some milliseconds."""
 
@@ -212,17 +219,37 @@ async def state_reply(session: Session, next_seq: int | None = None) -> Response
     ensemble = session.published
     described = _describe(session, ensemble)
     kept, replay = session.log.retention.kept, session.replay
-    made_of = (ensemble, described, session.labels, session.status, session.activity, kept)
+    rest = (described, session.labels, session.status, session.activity, kept)
     known = _encoded.get(session)
-    if known is None or replay is not None or known.made_of != made_of:
-        known = _encoded[session] = _Encoded(made_of, _encode(session, ensemble, described))
-    body = known.body if isinstance(known.body, bytes) else await asyncio.shield(known.body)
-    if _encoded.get(session) is known and body is not known.body:
-        _encoded[session] = _Encoded(made_of, body)
+    same = known is not None and known.ensemble() is ensemble and known.rest == rest
+    if known is None or not same or replay is not None:
+        whose = _none if ensemble is None else ref(ensemble)
+        known = _encoded[session] = _Encoded(whose, rest, _encode(session, ensemble, described))
+    body = known.body
+    if not isinstance(body, bytes):
+        try:
+            body = await asyncio.shield(body)
+        except Exception:
+            _forget(session, known)
+            raise
+        if _encoded.get(session) is known:
+            known = _encoded[session] = known._replace(body=body)
+    if len(body) > MAX_CACHED:
+        _forget(session, known)
     if next_seq is not None:
         body = b'%b,"next_seq":%d}' % (body[:-1], next_seq)
     t = ensemble.t if ensemble else 0
     return Response(200, [JSON, (b"etag", b'"%d"' % t)], body)
+
+
+def _forget(session: Session, known: _Encoded) -> None:
+    """Let the next one who asks encode the state again."""
+    if _encoded.get(session) is known:
+        del _encoded[session]
+
+
+def _none() -> None:
+    """The ensemble of a session before its first sample."""
 
 
 def _encode(

@@ -1,7 +1,9 @@
 """GET of a session and of the list: encoded once, and never in the way of other requests."""
 
 import asyncio
+import gc
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,26 @@ async def test_a_state_is_encoded_once_until_it_changes(
         assert len(made) == 3
 
 
+async def test_a_state_that_was_encoded_keeps_nothing_large_in_memory(
+    store: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = App(Settings())
+    async with running(app) as http:
+        await http.put(DEMO, json=GAUSSIAN)
+        await http.post(SAMPLES, json={"y": 4.0})
+        session = app.context.sessions.get_cached("demo")
+        assert session is not None
+        old = weakref.ref(session.published)
+        body = (await http.get(DEMO)).content
+        assert session in serializers._encoded
+        await http.post(SAMPLES, json={"y": 5.0})
+        gc.collect()
+        assert old() is None
+        monkeypatch.setattr(serializers, "MAX_CACHED", len(body) - 100)
+        assert (await http.get(DEMO)).json()["t"] == 2
+        assert session not in serializers._encoded
+
+
 async def test_the_next_number_of_a_producer_comes_on_top_of_the_state(store: Stub) -> None:
     async with running(App(Settings())) as http:
         await http.put(DEMO, json=GAUSSIAN)
@@ -76,6 +98,23 @@ async def test_all_who_ask_share_one_search_for_the_best_parameter(
         answers.append(await http.get(DEMO))
     assert threads == [False]
     assert {answer.json()["regret"]["best_fixed"] is None for answer in answers} == {False}
+
+
+async def test_a_state_that_could_not_be_encoded_is_tried_again(
+    store: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = serializers._encode_whole
+
+    def fails(*_: Any) -> bytes:
+        raise MemoryError
+
+    async with running(App(Settings())) as http:
+        await http.put(DEMO, json={"model": "linear", "dim": 20})
+        await http.post(SAMPLES, json=barely_seen())
+        monkeypatch.setattr(serializers, "_encode_whole", fails)
+        assert (await http.get(DEMO)).status_code == 500
+        monkeypatch.setattr(serializers, "_encode_whole", whole)
+        assert (await http.get(DEMO)).status_code == 200
 
 
 async def test_a_long_theta_is_written_in_a_thread(
