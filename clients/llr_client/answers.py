@@ -307,6 +307,7 @@ class Listed:
     last_sample_at: str | None = None
     activity: str | None = None
     metrics: Metrics | None = None
+    status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

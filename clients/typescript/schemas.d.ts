@@ -37,6 +37,57 @@ export interface BaselineMetrics {
     /** Of two classes: area under the ROC curve. */
     auc?: Measure | null;
 }
+/** Everything that a config may name. */
+export interface Catalog {
+    models: CatalogModel[];
+    algorithms: CatalogAlgorithm[];
+    /** What a config has where it leaves something out. */
+    defaults: Record<string, unknown>;
+    /** `most`: how many shadows a session may have. */
+    shadows: Record<string, number>;
+    /** The drift test: its name and what it does. */
+    drift: Record<string, string>;
+}
+/** An algorithm. */
+export interface CatalogAlgorithm {
+    name: string;
+    summary: string;
+    /** How theta moves; null where that is not a base. */
+    base: string | null;
+    /** How the step size moves; null if it is fixed. */
+    rate: string | null;
+    learns_step_size: boolean;
+    needs_eta0: boolean;
+    /** Whether features may have names. */
+    named_features: boolean;
+    /** The models it suits. */
+    models: string[];
+    options: CatalogOption[];
+}
+/** A model. */
+export interface CatalogModel {
+    name: string;
+    summary: string;
+    /** The labels it takes, in words. */
+    domain: string;
+    /** Whether samples have an x. */
+    features: boolean;
+    /** Whether `regret: exact` is possible. */
+    exact_regret: boolean;
+    options: CatalogOption[];
+}
+/** An option of a model or of an algorithm. */
+export interface CatalogOption {
+    name: string;
+    summary: string;
+    /** What it is, such as `flag`, `choice` or a kind of number. */
+    kind: string;
+    /** The values it may have, in words. */
+    values: string;
+    default: boolean | number | string | null;
+    /** Whether it has to be given. */
+    needed: boolean;
+}
 /** A past as columns, oldest first. */
 export interface Columns {
     t: number[];
@@ -122,6 +173,10 @@ export interface Fork {
     expire_seconds?: number | null;
     /** Learn all samples of the session anew, from the first one on. */
     relearn?: boolean;
+}
+/** The answer of a probe. */
+export interface Health {
+    status: "ok";
 }
 /** One place where a request is wrong. */
 export interface Issue {
@@ -403,6 +458,8 @@ export interface SessionRow {
     regret?: Regret | null;
     created_at?: string | null;
     last_sample_at?: string | null;
+    /** As in the state; null if not in memory. */
+    status?: string | null;
     /** Null if the session is not in memory. */
     activity?: "learning" | "idle" | "drifting" | null;
     /** Null if the session is not in memory. */

@@ -71,6 +71,7 @@ def _fastapi(context: AppState) -> FastAPI:
         openapi_url="/openapi.json" if context.settings.docs else None,
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
+        default_response_class=responses.JSONLine,
     )
     app.state.context = context
     app.openapi = lambda: openapi.document(app)  # type: ignore[method-assign]

@@ -1,6 +1,7 @@
 """The OpenAPI document: FastAPI's, with the direct routes, the problems and the examples added."""
 
 import inspect
+import re
 from copy import deepcopy
 from typing import Any
 
@@ -57,6 +58,7 @@ def document(app: FastAPI) -> dict[str, Any]:
             made["paths"].setdefault(route.path, {})[route.method.lower()] = _operation(route)
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"key": []}, {}]
+        _summarise(made)
         _add_what_fastapi_leaves_out(made)
         for item in made["paths"].values():
             for operation in item.values():
@@ -66,6 +68,14 @@ def document(app: FastAPI) -> dict[str, Any]:
         _widen_numbers(made)
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _summarise(made: dict[str, Any]) -> None:
+    """Summaries in words: the first sentence of each description, in place of a function's name."""
+    for item in made["paths"].values():
+        for operation in item.values():
+            first, _, _ = operation["description"].partition("\n\n")
+            operation["summary"] = re.split(r"[.:;](?:\s|$)", " ".join(first.split()))[0]
 
 
 def _add_what_fastapi_leaves_out(made: dict[str, Any]) -> None:

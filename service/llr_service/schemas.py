@@ -194,6 +194,7 @@ class SessionRow(BaseModel):
     regret: Regret | None = None
     created_at: str | None = None
     last_sample_at: str | None = None
+    status: str | None = Field(None, description="As in the state; null if not in memory.")
     activity: Activity | None = Field(None, description="Null if the session is not in memory.")
     metrics: Metrics | None = Field(None, description="Null if the session is not in memory.")
 

@@ -76,7 +76,7 @@ def _finite(values: Vector) -> list[float | None]:
 def learn_reply(session: Session, learnt: LearnResult, theta: bool) -> Response:
     """The response to a batch of samples."""
     headers = [JSON, (b"etag", b'"%d"' % learnt.ensemble.t)]
-    return Response(200, headers, learn_response(session, learnt, theta))
+    return Response(200, headers, learn_response(session, learnt, theta) + b"\n")
 
 
 def _of_batch(learnt: LearnResult) -> Shown:
@@ -139,6 +139,7 @@ def list_row(session: Session) -> dict[str, Any]:
         **BEFORE,
         "created_at": rfc3339(session.created),
         "last_sample_at": rfc3339(session.times.last),
+        "status": session.status,
         "activity": session.activity,
     }
     if ensemble is not None:
@@ -237,7 +238,7 @@ async def state_reply(session: Session, next_seq: int | None = None) -> Response
     if len(body) > MAX_CACHED:
         _forget(session, known)
     if next_seq is not None:
-        body = b'%b,"next_seq":%d}' % (body[:-1], next_seq)
+        body = b'%b,"next_seq":%d}\n' % (body[:-2], next_seq)
     t = ensemble.t if ensemble else 0
     return Response(200, [JSON, (b"etag", b'"%d"' % t)], body)
 
@@ -265,7 +266,7 @@ def _encode(
         whole = asyncio.to_thread(_encode_whole, state, ensemble, described)
         return asyncio.create_task(whole)
     state["config"] = described.encoded
-    return orjson.dumps(state)
+    return orjson.dumps(state, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _is_long(ensemble: Ensemble) -> bool:
@@ -286,7 +287,7 @@ def _encode_whole(state: dict[str, Any], ensemble: Ensemble, described: _Describ
     if _lacks_best(state):
         state["regret"]["best_fixed"] = ensemble.champion.regret.best_fixed
     state["config"] = described.encoded
-    return orjson.dumps(state)
+    return orjson.dumps(state, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def metrics(learner: AnyLearner) -> dict[str, Any]:

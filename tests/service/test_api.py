@@ -334,6 +334,7 @@ def test_the_catalog_lists_what_is_registered(client: TestClient) -> None:
     catalog = client.get("/v1/catalog").json()
     assert [model["name"] for model in catalog["models"]] == list(llr.MODELS)
     assert [algorithm["name"] for algorithm in catalog["algorithms"]] == list(llr.ALGORITHMS)
+    assert {name: catalog[name] for name in ("models", "algorithms")} == llr.config.catalog()
 
 
 def test_errors_have_one_shape_from_every_origin(client: TestClient) -> None:

@@ -87,6 +87,28 @@ def test_every_operation_has_an_id_of_its_own_a_tag_and_a_summary() -> None:
         assert operation["description"], route
 
 
+def test_summaries_are_words_and_not_names_of_functions() -> None:
+    for route, operation in OPERATIONS.items():
+        assert operation["summary"].count(" ") >= 2, route
+        assert not operation["summary"].endswith((".", ":")), route
+
+
+def test_every_json_answer_has_a_schema_with_members() -> None:
+    for route, operation in OPERATIONS.items():
+        done = [one for status, one in operation["responses"].items() if status[0] == "2"]
+        for answer in done:
+            schema = answer.get("content", {}).get("application/json", {}).get("schema")
+            assert schema is None or "$ref" in schema, route
+
+
+def test_the_examples_of_a_config_and_of_samples_fit_together(client: TestClient) -> None:
+    config = DOCUMENT["components"]["schemas"]["SessionConfig"]["examples"][0]
+    content = OPERATIONS["POST /v1/sessions/{name}/samples"]["requestBody"]["content"]
+    example = content["application/json"]["examples"]["one sample"]["value"]
+    assert client.put("/v1/sessions/a", json=config).status_code == 201
+    assert client.post("/v1/sessions/a/samples", json=example).status_code == 200
+
+
 def bodies() -> list[Any]:
     found = []
     for route, operation in OPERATIONS.items():

@@ -18,7 +18,7 @@ from llr_service.http.access import Hosts, confine
 from llr_service.http.auth import KEY, ApiKey, authenticate, require
 from llr_service.http.bodies import ClientGone
 from llr_service.http.request import Request
-from llr_service.http.routing import Match, RouteIndex
+from llr_service.http.routing import Match, RouteIndex, check_query
 from llr_service.problems import Problem
 
 log = logging.getLogger("llr_service")
@@ -49,6 +49,8 @@ class RequestMiddleware:
             self._hosts.check(scope["path"], scope["headers"])
             if self._guarded:
                 self._authorize(request, found)
+            if scope["query_string"]:
+                check_query(scope["query_string"], found.parameters)
             if found.route is None:
                 await self._serve(request)
             else:

@@ -3,17 +3,21 @@
 `install` gives exceptions of FastAPI's routes the same form.
 """
 
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from fastapi.responses import Response as FastAPIResponse
 from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
+from llr_service.http.wording import members_of, worded
 from llr_service.problems import MEDIA_TYPE, Problem, pointer
 
 Header = tuple[bytes, bytes]
@@ -38,7 +42,8 @@ def error_response(problem: Problem) -> Response:
     """The response that tells a problem."""
     headers = {"content-type": MEDIA_TYPE} | problem.headers
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return Response(problem.kind.status, raw, orjson.dumps(problem.body()))
+    body = orjson.dumps(problem.body(), option=orjson.OPT_APPEND_NEWLINE)
+    return Response(problem.kind.status, raw, body)
 
 
 def closing_response(problem: Problem, default_headers: list[Header]) -> bytes:
@@ -48,6 +53,14 @@ def closing_response(problem: Problem, default_headers: list[Header]) -> bytes:
     lines = [b"%b: %b\r\n" % header for header in headers]
     first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
     return b"".join([first, *lines, b"\r\n", body])
+
+
+class JSONLine(JSONResponse):
+    """A response of a FastAPI route: JSON and a final newline; NaN is null."""
+
+    def render(self, content: Any) -> bytes:
+        """Encode it."""
+        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
 
 
 MAX_ERRORS = 10
@@ -76,11 +89,12 @@ async def _on_problem(_: Request, problem: Any) -> FastAPIResponse:
 async def _on_http(request: Request, error: Any) -> FastAPIResponse:
     kinds = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}
     kind = kinds.get(error.status_code, "internal")
+    headers = _allowed(request) if kind == "method-not-allowed" else {}
+    allowed = headers.get("Allow", "other methods")
     detail = {
         "not-found": "see /docs for the addresses there are",
-        "method-not-allowed": f"not with {request.method}",
+        "method-not-allowed": f"not with {request.method}, but with {allowed}",
     }
-    headers = _allowed(request) if kind == "method-not-allowed" else {}
     told = {**(error.headers or {}), **headers}
     return _answer(Problem(kind, detail.get(kind, str(error.detail)), headers=told))
 
@@ -94,18 +108,31 @@ def _allowed(request: Request) -> dict[str, str]:
     return {"Allow": ", ".join(sorted(methods))} if methods else {}
 
 
-async def _on_invalid(_: Request, error: Any) -> FastAPIResponse:
+async def _on_invalid(request: Request, error: Any) -> FastAPIResponse:
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
         return _answer(Problem("malformed", "the body is not JSON"))
-    errors = _deepest([_place(one, error.body) for one in found[:MAX_ERRORS]])
+    known = _members(request) if any(one["type"] == "extra_forbidden" for one in found) else ()
+    errors = _deepest([_place(one, error.body, known) for one in found[:MAX_ERRORS]])
     detail = "; ".join(
-        f"{one.get('pointer') or one.get('parameter')}: {one['detail']}" for one in errors
+        f"{one.get('pointer') or one.get('parameter', 'the body')}: {one['detail']}"
+        for one in errors
     )
     return _answer(Problem("invalid", detail[:500], errors))
 
 
-def _place(error: dict[str, Any], body: Any) -> dict[str, Any]:
+def _members(request: Request) -> Collection[str]:
+    """The names of the members that the body of a route may have."""
+    params = request.scope["route"].dependant.body_params
+    models = [param.field_info.annotation for param in params]
+    return {name for model in models if _is_model(model) for name in members_of(model)}
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _place(error: dict[str, Any], body: Any, known: Collection[str]) -> dict[str, Any]:
     """Where and why, without what was sent. Kinds of a union are no part of the way there."""
     where, *path = error["loc"]
     if where == "body":
@@ -116,8 +143,9 @@ def _place(error: dict[str, Any], body: Any) -> dict[str, Any]:
             if there or (i == last and error["type"] in ("missing", "extra_forbidden")):
                 steps.append(str(part)[:100])
                 body = body[part] if there else None
-        return {"pointer": pointer(*steps), "detail": error["msg"]}
-    return {"parameter": ".".join(str(part)[:100] for part in path), "detail": error["msg"]}
+        return {"pointer": pointer(*steps), "detail": worded(error, known)}
+    parameter = ".".join(str(part)[:100] for part in path)
+    return {"parameter": parameter, "detail": worded(error)}
 
 
 def _deepest(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -26,9 +26,10 @@ from llr_service.http.access import Hosts, check_origin, confine
 from llr_service.http.auth import KEY as CALLER
 from llr_service.http.auth import Access, Role, authenticate, require
 from llr_service.http.responses import Header, error_response
-from llr_service.http.routing import session_in
+from llr_service.http.routing import check_query, session_in
 from llr_service.http.uvicorn_private import WebSocketsSansIOProtocol
 from llr_service.problems import MEDIA_TYPE, Problem
+from llr_service.routes.learning import StreamParams
 from llr_service.routes.stream import WebSocketEndpoint
 from llr_service.sessions.config import NAME_PATTERN
 
@@ -106,7 +107,7 @@ class Socket(WebSocketsSansIOProtocol):
             self.schedule_ping()
 
     def _refuse(self, problem: Problem) -> None:
-        body = orjson.dumps(problem.body())
+        body = orjson.dumps(problem.body(), option=orjson.OPT_APPEND_NEWLINE)
         own = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), "connection": "close"}
         headers = Headers(problem.headers | own)
         response = Response(problem.kind.status, problem.kind.title, headers, body)
@@ -118,6 +119,7 @@ log = logging.getLogger("llr_service")
 
 WS = "WS"
 """The method of a WebSocket, in logs."""
+STREAM_PARAMETERS = frozenset(StreamParams._fields)
 STREAM = compile_path(WebSocketEndpoint.path)[0]
 PROTOCOL, KEY = "llr", "llr.key."
 """What a page offers as protocols: the first is spoken, the second has the page's key after it."""
@@ -166,6 +168,7 @@ class WebSocketHandshake:
             confine(key, access, WS, session_in(path))
         if found is None or not NAME_PATTERN.fullmatch(found["name"]):
             raise Problem("not-found", f"WebSockets are at {self._stream.path} only")
+        check_query(scope["query_string"], STREAM_PARAMETERS)
         return str(found["name"])
 
     def _account(self, scope: Scope, started: float, status: int, **told: int | None) -> None:

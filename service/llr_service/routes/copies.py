@@ -73,7 +73,7 @@ BODY = {
 @router.get("/{name}/snapshot", response_model=Snapshot, operation_id="getSnapshot")
 @requires(Role.READ)
 async def out(session: Named, here: AppStateDep) -> Any:
-    """Everything needed to go on elsewhere."""
+    """Export a snapshot: everything needed to go on elsewhere."""
     session = await get_flushed(here.sessions, session)
     session.queue.check_writable()
     ensemble, etag = session.published, {"ETag": f'"{session.t}"'}
@@ -96,7 +96,7 @@ async def out(session: Named, here: AppStateDep) -> Any:
 def _written(members: dict[str, Any], ensemble: Ensemble | None) -> bytes:
     """A snapshot as JSON. What is published never changes, so a thread may read it."""
     state = to_plain(ensemble) if ensemble else {"state": None, "team": None, "times": []}
-    return Snapshot(**members, **state).model_dump_json().encode()
+    return Snapshot(**members, **state).model_dump_json().encode() + b"\n"
 
 
 @router.put(

@@ -41,7 +41,7 @@ async def events(
     caller: Caller,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
-    """The state now and whenever it moves; `id:` is t."""
+    """Watch a session: the state now and whenever it moves; `id:` is t."""
     if here.streams >= here.settings.max_streams:
         raise Problem("too-many", "too many open streams", headers={"Retry-After": "5"})
     known = last_event_id == str(session.t) and _told_by_t(session)

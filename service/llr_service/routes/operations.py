@@ -14,6 +14,7 @@ from llr_service import guide
 from llr_service.app_state import AppState, AppStateDep, Caller
 from llr_service.http.access import check_origin
 from llr_service.http.auth import PUBLIC, Access, ApiKey, Role, requires
+from llr_service.operations_schemas import Catalog, Health
 from llr_service.problems import RETRY_AFTER, Problem
 from llr_service.schemas import Version
 from llr_service.sessions.config import EXACT_BY_DEFAULT, SHADOWS, SessionConfig
@@ -29,17 +30,17 @@ MEANING = {
 }
 
 
-@router.get("/livez", operation_id="isAlive")
+@router.get("/livez", operation_id="isAlive", response_model=Health)
 @requires(PUBLIC)
 async def livez() -> dict[str, str]:
-    """Whether the process answers."""
+    """Check whether the process answers."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", operation_id="isReady")
+@router.get("/readyz", operation_id="isReady", response_model=Health)
 @requires(PUBLIC)
 async def readyz(here: AppStateDep) -> dict[str, str]:
-    """Whether the store answers."""
+    """Check whether the store answers."""
     if here.draining:
         raise Problem("unavailable", "the service stops", headers={"Retry-After": "5"})
     await here.sessions.ready()
@@ -49,7 +50,7 @@ async def readyz(here: AppStateDep) -> dict[str, str]:
 @router.get("/version", operation_id="getVersion", response_model=Version)
 @requires(Access(Role.READ, shared=True))
 async def version(here: AppStateDep, caller: Caller) -> dict[str, Any]:
-    """The version, what an answer of 200 means here, and the names and roles of keys.
+    """Read the version, what an answer of 200 means here, and the names and roles of keys.
 
     `docs` is where people read on: the guide if it is built, or else the API's page.
     """
@@ -80,7 +81,7 @@ def _shown(key: ApiKey) -> dict[str, str]:
 @router.get("/metrics", operation_id="getMetrics", response_class=Response)
 @requires(Role.READ)
 async def metrics(here: AppStateDep) -> Response:
-    """Counters and histograms for Prometheus."""
+    """Read counters and histograms, as Prometheus does."""
     body, kind = here.metrics.render()
     return Response(body, headers={"content-type": kind})
 
@@ -88,10 +89,10 @@ async def metrics(here: AppStateDep) -> Response:
 DETECTOR = "tells when the mean loss rises, by bets that chance wins once in 100,000 samples"
 
 
-@catalog_router.get("/catalog", operation_id="getCatalog")
+@catalog_router.get("/catalog", operation_id="getCatalog", response_model=Catalog)
 @requires(Access(Role.READ, shared=True))
 async def contents() -> dict[str, Any]:
-    """Models, algorithms and options, each with a line of explanation."""
+    """List models, algorithms and options, each with a line of explanation."""
     fields = SessionConfig.model_fields
     defaults = {name: fields[name].default for name in ("algorithm", "eta0", "retain", "drift")}
     usual = llr.NamedConfig
@@ -113,7 +114,7 @@ PART = 2**20
 )
 @requires(Role.ADMIN)
 async def backup(request: Request, here: AppStateDep) -> Response:
-    """A copy of the store, an SQLite file; commits wait while it is made, not while it is sent.
+    """Copy the store into an SQLite file; commits wait while it is made, not while it is sent.
 
     One at a time: a copy takes the disk's room until it is sent.
     """

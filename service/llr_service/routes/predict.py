@@ -42,7 +42,7 @@ ALONE = {"/ids/0": "/id", "/x/0": "/x"}
     response=Prediction,
 )
 async def predict(request: Request) -> Response:
-    """A mean or probability for a row of features, or for many; with an id x is kept."""
+    """Predict a mean or probability for a row of features, or for many; with an id x is kept."""
     state, session = request.state, await request.current_session()
     body = await request.body()
     if body and request.content_type not in PREDICT:
@@ -78,7 +78,7 @@ def _predicted(
     if query.rows is None or query.single:
         told = {name: values[0] for name, values in told.items()}
     members = {"name": session.name, "t": ensemble.t, **told}
-    return query, ensemble.t, orjson.dumps(members)
+    return query, ensemble.t, orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _expected(learner: AnyLearner, rows: Any, level: float) -> Any:

@@ -80,7 +80,7 @@ DECODERS: dict[str, Decoder] = {JSON: decode_labels, NDJSON: decode_label_lines}
     response=Answer,
 )
 async def label(request: Request) -> Response:
-    """Late labels, one or many: learn from what was kept with their predictions."""
+    """Send late labels, one or many: learn from what was kept with their predictions."""
     session = await request.find_session()
     params = learn_params(request.scope["query_string"], request.headers)
     if params.sequence is not None:

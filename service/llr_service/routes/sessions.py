@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from orjson import Fragment, dumps, loads
+from orjson import OPT_APPEND_NEWLINE, Fragment, dumps, loads
 
 from llr_service import serializers
 from llr_service.app_state import AppState, AppStateDep, Caller, Name, Named
@@ -26,7 +26,9 @@ from llr_service.stores.store import SessionSummary
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 JSON = "application/json"
-UNKNOWN = dict.fromkeys(("eta", "loss", "regret", "last_sample_at", "activity", "metrics"))
+UNKNOWN = dict.fromkeys(
+    ("eta", "loss", "regret", "last_sample_at", "status", "activity", "metrics")
+)
 """What the list does not tell of a session that is not in memory."""
 MAX_SCANNED = 1000
 """How many sessions one page with a filter looks at."""
@@ -64,7 +66,7 @@ async def listed(
         Activity | None, Query(description="Only these; `idle` with those not in memory.")
     ] = None,
 ) -> Any:
-    """Sessions in the order of their names, a page at a time; with a filter it may be short."""
+    """List sessions by name, a page at a time; with a filter it may be short."""
     scanned = limit if activity is None else MAX_SCANNED
     rows = await here.sessions.list(cursor, scanned + 1, caller.prefix)
     after = rows[scanned - 1].name if len(rows) > scanned else None
@@ -80,7 +82,7 @@ async def listed(
     page: dict[str, Any] = {"sessions": sessions, "next": after}
     if total and not caller.prefix:
         page["total"] = await here.sessions.count()
-    return Response(dumps(page), media_type=JSON)
+    return Response(dumps(page, option=OPT_APPEND_NEWLINE), media_type=JSON)
 
 
 async def _with_copies(
@@ -126,7 +128,7 @@ def _listed(row: SessionSummary, loaded: Session | None) -> dict[str, Any]:
     response=ProducerState,
 )
 async def state(request: Request) -> Replied:
-    """The whole state: θ, η, loss, regret; and where a producer is to go on."""
+    """Read the whole state: θ, η, loss, regret; and where a producer is to go on."""
     session = await request.current_session()
     producer = producer_of(request.scope["query_string"])
     if producer is None:

@@ -69,7 +69,7 @@ class SessionConfig(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        json_schema_extra={"examples": [{"model": "linear", "dim": 50, "algorithm": "auto"}]},
+        json_schema_extra={"examples": [{"model": "linear", "dim": 2, "algorithm": "auto"}]},
     )
 
     model: StrictStr = Field(description="Which loss; `GET /v1/catalog` lists them.")

@@ -56,7 +56,7 @@ def test_the_document_has_a_direct_route_as_it_is_declared(route: DirectRoute) -
 @pytest.mark.parametrize("route", DIRECT, ids=lambda route: route.operation_id)
 def test_a_direct_route_is_found_by_its_exact_path_and_method_only(route: DirectRoute) -> None:
     path = route.path.replace("{name}", "a")
-    assert INDEX.find(route.method, path) == (route, route.access, "a")
+    assert INDEX.find(route.method, path)[:3] == (route, route.access, "a")
     for method, other in (
         ("PATCH", path),
         (route.method, path + "/"),
@@ -70,7 +70,7 @@ def test_a_direct_route_is_found_by_its_exact_path_and_method_only(route: Direct
 def test_what_no_route_serves_is_for_readers_to_look_at_and_for_admins_to_change() -> None:
     assert INDEX.find("GET", "/nowhere").access == Access(Role.READ)
     assert INDEX.find("POST", "/nowhere").access == Access(Role.ADMIN)
-    assert INDEX.find("PATCH", "/v1/sessions/a/samples") == (None, Access(Role.ADMIN), "a")
+    assert INDEX.find("PATCH", "/v1/sessions/a/samples")[:3] == (None, Access(Role.ADMIN), "a")
 
 
 def test_a_declaration_becomes_a_route() -> None:
