@@ -110,6 +110,7 @@ class Client:
         self.request: Request | None = None
         self.call: Call | None = None
         self.seen: Seen | None = None
+        self.known = set[int]()
         self._recipe: Recipe | None = None
         self._again: Recipe | None = None
 

@@ -262,6 +262,7 @@ class World:
         if client.call is not None:
             client.call.final = self._final
             client.call.sessions = [line.session for line in self._lines(client.call.name)]
+            client.known = {*self.truth.lines}
             client.seen = seen_of(client.call)
             if client.seen is not None:
                 self.checker.sent(client.seen)
@@ -276,8 +277,8 @@ class World:
         lines = [one for one in self.truth.lines.values() if one.name == call.name]
         who = call.producer or call.about
         call.durable_next = max((one.next.get(who, 0) for one in lines), default=0)
-        known = {*call.sessions, *(one.session for one in self._lines(call.name))}
-        call.sessions = sorted(known)
+        new = {one.session for one in lines} - client.known  # it may be deleted again
+        call.sessions = sorted({*call.sessions, *new})
         client.heard(self._step, self.loop.now, max((one.t for one in lines), default=0))
         if client.seen is not None and client.seen.session == f"{call.name} {call.sessions}":
             self.trouble += self.checker.heard(answered(client.seen, call))
