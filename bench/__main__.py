@@ -4,14 +4,24 @@ python -m bench                      all of RESULTS.md, about half an hour
 python -m bench --quick              shorter turns, fewer of them; printed, not written
 python -m bench http growth          these questions of it, printed and not written
 python -m bench --resume             what a run that was cut short had not measured yet
-python -m bench decode               one of decode, drift, flink, forgetting, intervals, leading,
-python -m bench regret --help        million, regret by itself, with its own options
+python -m bench decode               one of bank, decode, drift, flink, forgetting, intervals,
+python -m bench regret --help        leading, million, regret by itself, with its own options
 """
 
 import importlib
 import sys
 
-ALONE = ("decode", "drift", "flink", "forgetting", "intervals", "leading", "million", "regret")
+ALONE = (
+    "bank",
+    "decode",
+    "drift",
+    "flink",
+    "forgetting",
+    "intervals",
+    "leading",
+    "million",
+    "regret",
+)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bench import forgetting, million
+from bench import bank, forgetting, million
 from bench.league import drifting, hostile, jobs, likelihood, ours, parts, quality, score
 from bench.league.ours import CONSTANT, FIXED
 from bench.league.peers.peer import Peer
@@ -166,6 +166,13 @@ def test_every_line_of_rivers_table_is_measured_or_published() -> None:
             assert quality.models_of(place, name)[0] == quality.AUTO
             assert {(place, name, model) for model in track.models} < set(quality.JOBS)
             assert all(len(of) == len(track.metrics) for of in track.published[name].values())
+
+
+def test_what_is_taken_from_the_bank_is_a_line_of_its_layout() -> None:
+    layout = (bank.ROOT / bank.LAYOUT).read_text()
+    lines = [change for change in bank.ABLATIONS.values() if change != ("", "")]
+    assert len(lines) >= 6
+    assert all(layout.count(before) == 1 for before, _ in lines)
 
 
 @pytest.mark.slow
