@@ -32,7 +32,7 @@ from llr_service.metrics import Metrics
 from llr_service.sessions.committer import Committer
 from llr_service.stores import open_store
 from llr_service.stores.postgres import connection, write
-from llr_service.stores.postgres.driver import Connection, connect
+from llr_service.stores.postgres.driver import TimedConnection, connect
 from llr_service.stores.postgres.url import address
 from llr_service.stores.store import AppendSamples, CreateSession, Written
 from rich.console import Console
@@ -126,11 +126,11 @@ async def one_each(of: Database, clients: int, seconds: float) -> Turn:
     where = address(of.url)
     lines = [connect(where.dsn, where.timeout) for _ in range(LINES)]
     for line in lines:
-        connection.settle(line, where)
+        connection.apply_settings(line, where)
     names = [f"bench-{next(_names)}" for _ in range(clients)]
     made = write.write(lines[0], [CreateSession(name, b"{}") for name in names])
     sessions = [result.session for result in made if isinstance(result, Written)]
-    free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+    free: queue.SimpleQueue[TimedConnection] = queue.SimpleQueue()
     for line in lines:
         free.put(line)
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(LINES)

@@ -57,7 +57,7 @@ class Classes:
         return ", ".join(self.names[:20]) + (", …" if len(self.names) > 20 else "")
 
     def refusal(self, name: str) -> str:
-        """What is said to a name that is none of theirs."""
+        """The error for a name that is no class."""
         return f"{name[:40]!r} is not a class: there are {self.shown}"
 
     def by_class(self, predictions: Vector) -> Vector:

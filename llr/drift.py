@@ -1,21 +1,21 @@
-"""Drift: whether the loss has risen, told sample by sample, without a threshold to tune.
+"""Drift detection: whether the loss has risen, sample by sample, without a threshold to tune.
 
 Let e be a sample's excess, its loss beyond the least that its label allows, and m the mean of the
 excess so far. While samples stay what they are e/m is 1 on average, and less while the learner
 still gets better. So for any λ between 0 and 1 the factor 1 + λ (e/m − 1) is positive and at most 1
 on average, whatever the distribution of the loss and whatever its scale: to bet the share λ of a
-stake on a rise is fair, or bad. A few λ play, each for itself, and who lost starts anew at 1:
+stake on a rise is fair, or bad. A few λ are used, each by itself; one that lost restarts at 1:
 
     M_λ ← max(M_λ, 1) · (1 + λ (min(e/m, 30) − 1))
 
-Drift is told when the mean of the M_λ reaches 100,000. If m were known, chance would take as many
+An alarm is raised when the mean of the M_λ reaches 100,000. If m were known, chance takes that many
 samples for that on average, or more (in the reference such an M is an e-detector). A cap on e/m
-keeps this true, and keeps single outliers from being news. After an alarm all starts anew, so that
-a change is told once.
+keeps this true, and single outliers raise no alarm. After an alarm everything restarts, so that
+a change raises one alarm.
 
 m is learnt as m ← m + a (min(e, 30 m) − m). The rate a is 2/(n+1), so that the first samples, still
 badly predicted, are soon outweighed; and 1/1000 at least, so that m follows a loss that falls
-slowly. It also follows one that rises as slowly, which is therefore not told.
+slowly. It also follows a loss that rises as slowly, which therefore raises no alarm.
 
 Reference: Shin, Ramdas & Rinaldo, *E-detectors: a nonparametric framework for sequential change
 detection*, 2022.
@@ -84,12 +84,12 @@ class Drift:
 
     @property
     def alarms(self) -> int:
-        """How often drift was told."""
+        """The number of alarms."""
         return int(self._numbers[ALARMS])
 
     @property
     def at(self) -> list[int]:
-        """After how many samples drift was told, in order; the last 16 times."""
+        """The t of the alarms, in order; the last 16."""
         first = max(0, self.alarms - KEPT)
         return [int(self._numbers[AT + k % KEPT]) for k in range(first, self.alarms)]
 

@@ -76,7 +76,7 @@ CLASS_FLOORS = tuple(
 IN_CLASSES = tuple(model.classes or model.binary for model in MODELS.values())
 """Which models predict the probabilities of classes."""
 COUNTS = tuple(name == "poisson" for name in MODELS)
-"""Which models predict a count, whose variance is like its mean if nobody knows better."""
+"""Which models predict a count, whose variance is like its mean unless the algorithm knows it."""
 
 
 class Interval(NamedTuple):

@@ -171,7 +171,7 @@ export interface Fork {
     retain?: boolean | null;
     /** Another time until it expires. */
     expire_seconds?: number | null;
-    /** Learn all samples of the session anew, from the first one on. */
+    /** Learn all samples of the session again, from the first one on. */
     relearn?: boolean;
 }
 /** The answer of a probe. */
@@ -184,7 +184,7 @@ export interface Issue {
     pointer?: string | null;
     line?: number | null;
 }
-/** A key by its name and what it may do, without its secret. */
+/** A key: its name and role, without its secret. */
 export interface KeyRole {
     name: string;
     /** read, write or admin. */
@@ -343,7 +343,7 @@ export interface ProducerState {
     version?: number;
     /** Other algorithms on the same samples. */
     shadows: Record<string, ShadowNumbers>;
-    /** Null if nobody looks out for it. */
+    /** Null if drift detection is off. */
     drift: Drift | null;
     /** Null where features have no names. */
     features?: Features | null;
@@ -510,7 +510,7 @@ export interface SessionState {
     version?: number;
     /** Other algorithms on the same samples. */
     shadows: Record<string, ShadowNumbers>;
-    /** Null if nobody looks out for it. */
+    /** Null if drift detection is off. */
     drift: Drift | null;
     /** Null where features have no names. */
     features?: Features | null;

@@ -1,8 +1,8 @@
-"""`auto`: the learner nobody tunes. No step size, no scaling, no centring, and no fear of drift.
+"""`auto`: a learner without tuning. No step size, no scaling, no centring; it follows drift.
 
 It is LLR (`llr.auto.step_size`) on a base that the paper does not have: implicit steps in a metric
 (`llr.auto.preconditioner`), beside a bolder learner, that one's average, and a constant; a vote
-(`llr.auto.expert_weights`) decides whom to believe, and bounds (`llr.auto.clipping`) keep
+(`llr.auto.expert_weights`) weighs them, and bounds (`llr.auto.clipping`) keep
 predictions within what was seen. `llr.auto.step` is one sample of it. docs/auto.md says what each
 part is worth.
 """

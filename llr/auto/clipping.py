@@ -1,4 +1,4 @@
-"""Predictions stay within what labels have been, as long as that proves right.
+"""Clipping of predictions to the range of past labels, as long as labels stay in it.
 
 A score s is predicted as clipped s + (1 − τ)(s − clipped s): the model says how far a score may
 reach, given the labels so far, and the trust τ = 1/(1 + e^−a) falls whenever the clipped prediction

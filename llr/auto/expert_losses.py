@@ -1,4 +1,4 @@
-"""What a model of one score says about a sample and everybody's prediction of it, in one call."""
+"""The loss and the gradient of each expert's prediction, for models of one score, in one call."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

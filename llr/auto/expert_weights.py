@@ -1,8 +1,8 @@
-"""Who is believed: each predictor's share grows as its losses stay behind the others'.
+"""Weights of the experts: each one's weight grows as its losses stay behind the others'.
 
 With the noise φ of the labels as the unit, a predictor's vote falls by its loss beyond that of the
 best one, at most by STRICT; the votes are counted from the highest, none falls below its floor, so
-that everybody can come back; shares are e^vote, summing to 1. This is the exponentially weighted
+that each of them can recover; shares are e^vote, summing to 1. This is the exponentially weighted
 forecaster with a share for the losers (Herbster & Warmuth 1998).
 """
 

@@ -11,7 +11,7 @@ ROWS = 6
 
 # features that have names live in their own time: samples in which each was seen, samples in its
 # mean, and which start of the mean it has noticed last. They are not centred, their 1/v is worked
-# out at every step, and θ when somebody looks; so these stand where others keep that, and all of a
+# out at every step, and θ when it is read; so these stand where others keep that, and all of a
 # feature is in one cache line. Centre and 1/v then have rows of scratch, behind the others
 SEEN, EPOCH, COUNTED = CENTRE, INVERSE, THETA
 NO_CENTRE, INVERSE_NOW = range(OWN + ROWS, OWN + ROWS + 2)

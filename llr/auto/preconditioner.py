@@ -8,7 +8,7 @@ along which a step of k moves the score by k q, q = Σ u_i (x_i − μ_i) + 1: t
 in centred and scaled coordinates, written down for the raw ones. θ itself always belongs to raw
 features, so a change of μ or v changes no prediction. A variance of few samples is taken larger
 than it looks, and with centring the first HELD samples move the intercept only. 1/v is computed
-anew for every sample at first, later for every EIGHTH: v moves slowly then, and a division is dear.
+for every sample at first, later for every EIGHTH: v moves slowly then, and a division is slow.
 
 Features that have names are missing from most samples. They are not centred, and each lives in its
 own time: v_i is the mean of x_i² over the samples in which it was seen, and few of those make for

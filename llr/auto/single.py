@@ -88,7 +88,7 @@ def _aim_and_score(
     aggressive: Vector,
     mean: Vector,
 ) -> tuple[float, float, float, float, float, float]:
-    """`llr.auto.preconditioner.aim`, and the scores of everybody, in one pass."""
+    """`llr.auto.preconditioner.aim`, and the scores of all experts, in one pass."""
     q, offset, of_adaptive, of_tangent, of_aggressive, of_mean = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(x.size):
         z = x[i] - centre[i]

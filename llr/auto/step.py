@@ -212,7 +212,7 @@ def settle(
     places: Counts,
 ) -> None:
     """Write θ and its intercepts, before they are read."""
-    if not scalars[SHARES] > 0.0:  # no sample had a weight yet: everybody starts at θ_0
+    if not scalars[SHARES] > 0.0:  # no sample had a weight yet: all experts start at θ_0
         for k in range(V.shape[1] if V.shape[0] > OWN + ROWS else 0):
             for i in range(V.shape[2]):
                 V[THETA, k, i] = V[AVERAGED, k, i]
@@ -267,7 +267,7 @@ def show(model: int, V: Vector, scalars: Vector, columns: Counts, places: Counts
 
 @inline_jit
 def _begin(V: Vector, scalars: Vector, named: bool) -> None:
-    """Everybody starts at θ_0; named features do so when they come up."""
+    """All experts start at θ_0; named features do so at their first sample."""
     expert_weights.begin(scalars)
     clipping.begin(scalars)
     for k in range(0 if named else V.shape[1]):

@@ -1,4 +1,4 @@
-"""Where everybody goes: along the direction u, by a step each."""
+"""The experts' updates: a step of each along the direction u."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What goes over numbers once, to find what must not be there."""
+"""One pass over numbers that finds invalid ones."""
 
 import math
 

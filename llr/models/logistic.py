@@ -46,7 +46,7 @@ def weight(s: float, y: float, p: float, noise: float) -> float:
 
 @inline_jit
 def score_range(n: float, low: float, high: float) -> tuple[float, float]:
-    """Nobody can be surer than n samples make one."""
+    """n samples bound how certain a prediction can be."""
     most = math.log(n + 1.0)
     return -most, most
 

@@ -3,7 +3,7 @@
 The newest version has its columns in a table, in place. When some of them are replaced, what they
 were is kept for the versions before, which then read a column from the first moment since at whose
 end it was replaced, and from the table if it never was. So going on costs what is replaced,
-whatever is known; an old version costs what was replaced since, for as long as somebody holds it,
+whatever is known; an old version costs what was replaced since, for as long as it is referenced,
 and no more than a copy.
 
 Reference: Baker, *Shallow binding makes functional arrays fast*, SIGPLAN Notices 26(8), 1991.

@@ -251,7 +251,7 @@ def _numbered(names: Sequence[str]) -> tuple[list[str], Counts]:
 
 
 def _read_only(given: Any, kind: Any) -> Any:
-    """A view of numbers in the form kernels take them, which nobody can write to."""
+    """A read-only view of numbers in the form that kernels take."""
     array = np.ascontiguousarray(given, kind)
     array = array.view() if array.flags.aligned else array.copy()
     array.flags.writeable = False

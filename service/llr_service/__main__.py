@@ -31,13 +31,13 @@ COLLECT_EVERY = 20_000
 """New objects after which to look for garbage; a request makes some hundreds, none of it garbage
 for long."""
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
-"""What glibc's `mallopt` may be told, in bytes."""
+"""Parameters of glibc's `mallopt`; their values are bytes."""
 GRACE = 0.25
-"""Seconds in which those who read their events get to the end of them."""
+"""Grace period for event streams at shutdown, in seconds."""
 SWEEP_SECONDS = 1.0
-"""Seconds between two looks for connections whose time is up."""
+"""Seconds between two sweeps for overdue connections."""
 AT_LAST = 0.8
-"""Part of the time to stop after which nobody is waited for who does not read."""
+"""Fraction of the shutdown time after which clients that do not read are disconnected."""
 
 
 class Server(uvicorn.Server):
@@ -54,7 +54,7 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        """Stop, without waiting for those who do not read."""
+        """Stop, without waiting for clients that do not read."""
         loop, most = asyncio.get_running_loop(), self.config.timeout_graceful_shutdown or 0
         loop.call_later(min(GRACE, most), self._hang_up, True)
         loop.call_later(AT_LAST * most, self._hang_up, False)
@@ -66,7 +66,7 @@ class Server(uvicorn.Server):
                 connection.hang_up(events_only)
 
     def _sweep(self) -> None:
-        """Once a second, close the connections whose time is up."""
+        """Once a second, close overdue connections."""
         loop = asyncio.get_running_loop()
         loop.call_later(SWEEP_SECONDS, self._sweep)  # first: a failure must not end the sweeps
         for connection in list(self.server_state.connections):
@@ -96,16 +96,16 @@ class Server(uvicorn.Server):
 
 
 def _spare_the_collector() -> None:
-    """What is there by now stays: to look through it for garbage would hold up everybody."""
+    """Exempt present objects from garbage collection: scanning them blocks the event loop."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_EVERY)
 
 
 def _keep_memory() -> None:
-    """Let bodies come and go in memory that stays: a new page costs more than what is put on it.
+    """Let malloc keep freed memory for the next body: a new page costs more than writing to it.
 
-    glibc gives large blocks back to the system at once, and asks for them again for the next body.
+    By default glibc returns large blocks to the system at once.
     Other C libraries are left as they are.
     """
     try:

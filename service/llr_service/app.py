@@ -85,7 +85,7 @@ def _fastapi(context: AppState) -> FastAPI:
 
 
 def _serve_docs(app: FastAPI) -> None:
-    """Serve the offline docs; their routes and the document's are open to everybody."""
+    """Serve the offline docs; their routes need no key."""
     ours = [one for one in app.routes if getattr(one, "path", "") != app.openapi_url]
     patch_fastapi(app, redirect_from_root_to_docs=False)
     for route in app.routes:

@@ -37,7 +37,7 @@ class AppState:
         streams: open event streams and WebSockets.
         backing_up: whether a backup is being made or sent.
         bodies: bytes of the bodies being worked on.
-        readers: those who wait for more of a streamed body.
+        readers: tasks that wait for more of a streamed body.
         draining: whether the service is shutting down.
         keys: the keys that are accepted.
         creating: held while a tenant's sessions are counted and one is created.

@@ -160,7 +160,7 @@ class Metrics:
         self._kept = Counter("llr_kept", "Rows kept for a late label.", registry=registry)
         self._labels = Counter("llr_labels", "Late labels learnt.", registry=registry)
         self._expired = Counter(
-            "llr_expired", "Rows whose label did not come in time.", registry=registry
+            "llr_expired", "Rows whose label did not arrive in time.", registry=registry
         )
 
     def _committing(self, registry: CollectorRegistry) -> None:

@@ -1,4 +1,4 @@
-"""The shapes of answers, for the OpenAPI document and for those who generate clients from it."""
+"""Schemas of responses, for the OpenAPI document and generated clients."""
 
 from typing import Annotated, Any
 
@@ -170,7 +170,7 @@ class SessionState(Numbers):
     former: str | None = Field(None, description="The shadow that was the champion before it.")
     version: int = Field(0, description="How often shadows were added, removed or promoted.")
     shadows: dict[str, ShadowNumbers] = Field(description="Other algorithms on the same samples.")
-    drift: Drift | None = Field(description="Null if nobody looks out for it.")
+    drift: Drift | None = Field(description="Null if drift detection is off.")
     features: Features | None = Field(None, description="Null where features have no names.")
     config: SessionConfig
 
@@ -347,7 +347,7 @@ class Fork(BaseModel):
         None, ge=1, le=MAX_EXPIRE_SECONDS, description="Another time until it expires."
     )
     relearn: StrictBool = Field(
-        default=False, description="Learn all samples of the session anew, from the first one on."
+        default=False, description="Learn all samples of the session again, from the first one on."
     )
 
     @property
@@ -366,7 +366,7 @@ class Promote(BaseModel):
 
 
 class KeyRole(BaseModel):
-    """A key by its name and what it may do, without its secret."""
+    """A key: its name and role, without its secret."""
 
     name: str
     role: str = Field(description="read, write or admin.")

@@ -1,4 +1,4 @@
-"""What the service says of a session, as JSON: finite numbers or null, never NaN."""
+"""Sessions and answers as JSON: finite numbers or null, never NaN."""
 
 import asyncio
 import math
@@ -215,7 +215,7 @@ LONG_THETA = 20_000
 async def state_reply(session: Session, next_seq: int | None = None) -> Response:
     """The response that tells all of a session, with the best fixed loss whatever it takes.
 
-    The state is encoded once for all who ask before it changes; `next_seq` comes on top.
+    The state is encoded once until it changes; `next_seq` comes on top.
     """
     ensemble = session.published
     described = _describe(session, ensemble)
@@ -365,7 +365,7 @@ def eta_status(status: EtaStatus) -> dict[str, Any]:
 def add_numbers(
     members: dict[str, Any], learner: AnyLearner, theta: Shown | None
 ) -> dict[str, Any]:
-    """Add η, θ, loss and regret to what is told."""
+    """Add η, θ, loss and regret to a response."""
     (total, mean, recent), (ml, best_fixed) = learner.loss, learner.quick_regret
     members["eta"], members["log_eta"] = learner.eta, learner.log_eta
     if theta is not None:

@@ -275,7 +275,7 @@ class Settings(BaseSettings):
         if self.has_keys or self.insecure or is_loopback(self.host):
             return self
         raise ValueError(
-            f"refused to listen on {self.host!r}: without API keys everybody who reaches it could"
+            f"refused to listen on {self.host!r}: without API keys anyone who reaches it could"
             f" read and delete every session. Set {PREFIX}API_KEYS or {PREFIX}API_KEYS_FILE, or"
             f" listen on 127.0.0.1, or set {PREFIX}INSECURE=true if that is what you want"
         )

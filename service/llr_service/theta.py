@@ -1,4 +1,4 @@
-"""How θ is told: whole, or of many named features only some."""
+"""θ in answers: all of it, or a part where there are many named features."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ FEW = 100
 """Names of a batch whose theta is read when it is learnt, not when it is answered."""
 
 Shown = Callable[[AnyLearner], Any]
-"""How theta is told."""
+"""A function from a learner to θ as JSON values."""
 
 everything: Shown = theta_of
 
@@ -40,7 +40,7 @@ def of_body(names: Sequence[str]) -> Shown:
 
 
 def largest(learner: AnyLearner) -> Any:
-    """All of it, but of many named features only the largest, those first."""
+    """All of θ; of many named features the largest only, in order of size."""
     theta = everything(learner)
     if isinstance(learner, Learner) or len(theta) <= WHOLE:
         return theta

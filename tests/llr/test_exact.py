@@ -170,7 +170,12 @@ def test_along_is_a_run_from_the_start_for_every_eta() -> None:
 def test_a_caller_s_schedule_damps_the_exact_derivative_too() -> None:
     """One schedule, and a pair whose μ differs: against a learner and against differences."""
     samples, theta0 = samples_of("logistic", 8, STEPS), theta0_of("logistic", 8)
-    f, mu = (lambda t: 2.0 + 0.1 * t), (lambda t: 1.5 + 0.2 * t)
+
+    def f(t: int) -> float:
+        return 2.0 + 0.1 * t
+
+    def mu(t: int) -> float:
+        return 1.5 + 0.2 * t
 
     def fixed(eta: float) -> llr.Learner:
         learner = llr.Learner("logistic", algorithm="sg", eta0=eta, theta0=theta0, schedule=f)

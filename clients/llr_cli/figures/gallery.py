@@ -235,7 +235,7 @@ def complain(console: Console, runs: Runs, seed: int, auto: bool) -> None:
 
 
 def bars(console: Console) -> Progress:
-    """Progress bars; silent where nobody watches."""
+    """Progress bars; silent without a terminal."""
     return Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(bar_width=20),

@@ -44,7 +44,7 @@ class Choice(StrEnum):
 def replay(
     stream: Annotated[Choice, typer.Argument(help="Which stream; all is every experiment.")],
     algorithm: Annotated[
-        list[str] | None, typer.Option(help="Who learns; may be repeated. [sg/ag, or all]")
+        list[str] | None, typer.Option(help="The algorithm; may be repeated. [sg/ag, or all]")
     ] = None,
     eta0: Annotated[
         list[float] | None,

@@ -59,7 +59,7 @@ class Experiment:
 
     @property
     def producer(self) -> str:
-        """Who sends the samples; another stream or seed is another producer."""
+        """The clients that send the samples; another stream or seed is another producer."""
         return f"replay:{self.stream}:{self.seed}"
 
     @property

@@ -1,4 +1,4 @@
-"""What came of experiments: a table to read, the same as JSON for programs."""
+"""Results of experiments: a table to read, the same as JSON for programs."""
 
 import math
 from collections.abc import Iterable

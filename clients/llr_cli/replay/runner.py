@@ -42,7 +42,7 @@ class NotOurs(LLRError):
 
 
 class Stopped(Exception):
-    """Somebody asked to stop."""
+    """A stop was requested."""
 
 
 class Throttle:
@@ -57,7 +57,7 @@ class Throttle:
         self._rate, self._stop = rate, threading.Event()
 
     def stop(self) -> None:
-        """Let everybody who is feeding stop before the next batch, or the next try."""
+        """Stop all feeders before the next batch, or the next try."""
         self._stop.set()
 
     def pause(self, seconds: float) -> None:
@@ -126,7 +126,7 @@ def position(stream: Stream, state: Answer | State) -> Position:
 
 
 def bars(console: Console) -> Progress:
-    """Progress bars, one a stream, with θ, η and regret as they move; silent if nobody watches."""
+    """Progress bars, one a stream, with θ, η and regret as they move; silent without a terminal."""
     return Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(bar_width=12, table_column=Column(min_width=8)),

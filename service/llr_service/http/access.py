@@ -42,7 +42,7 @@ class Hosts:
     def check(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Raise `misdirected` if the request was sent to a host that is not served here.
 
-        No browser leaves `Host` out; who does is no page.
+        Browsers always send `Host`; a client without it is not a web page.
         """
         if not self._checked or path in PROBES:
             return

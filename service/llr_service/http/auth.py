@@ -21,7 +21,7 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 """The header of every 401."""
 
 KEY = "llr.key"
-"""Where a scope holds the key of who asks; nowhere if everybody may do everything."""
+"""The scope's entry with the caller's key; missing if the service has no keys."""
 
 
 class Role(IntEnum):
@@ -64,7 +64,7 @@ class Access(NamedTuple):
     """What a route asks of a key.
 
     Attributes:
-        role: the least role; None if the route is open to everybody, with a key or without.
+        role: the least role; None if the route is open, with a key or without.
         shared: whether keys of tenants may use a route that names no session.
     """
 
@@ -91,7 +91,7 @@ ANYBODY = ApiKey("anybody", Role.ADMIN, b"")
 
 
 def hash_key(key: str) -> str:
-    """What the service is told of a key: its SHA-256 in hexadecimal.
+    """The form in which the service knows a key: its SHA-256 in hexadecimal.
 
     >>> hash_key("llr_example")[:12]
     'e707cea16c8c'

@@ -26,7 +26,7 @@ _LONGEST = 18  # digits of a length anybody could mean; int() refuses some thous
 
 
 class ClientGone(Exception):
-    """The client went away before the body was complete: there is nobody to answer."""
+    """The client disconnected before the body was complete: no answer is needed."""
 
 
 async def read_body(
@@ -95,7 +95,7 @@ def _resumed(reading: Coroutine[Any, Any, R], waiting: Any) -> Generator[Any, An
 async def _rest(
     receive: Receive, first: bytes, limit: int, received: Callable[[int], None]
 ) -> bytes:
-    """The body whose first part has come. `received` is told how much there is, part by part."""
+    """Read the rest of a body after its first part; `received` is called with the size so far."""
     parts, size, more = [first], len(first), True
     while more:
         received(size)
@@ -144,7 +144,7 @@ async def stream_body(
 
 
 def _part(message: Message, received: int, limit: int | None) -> bytes:
-    """What a message brings, if it may come on top of what was received."""
+    """The part of the body in a message, if it fits the limit."""
     if message["type"] == "http.disconnect":
         raise ClientGone
     part: bytes = message.get("body", b"")
@@ -154,7 +154,7 @@ def _part(message: Message, received: int, limit: int | None) -> bytes:
 
 
 def _check_length(headers: Iterable[tuple[bytes, bytes]], limit: int | None) -> None:
-    """Refuse what says itself that it is too long, or does not say a length at all."""
+    """Refuse a body whose Content-Length is above the limit, or is not a number."""
     for name, value in headers:
         if name == b"content-length":
             if not value.isdigit():
@@ -170,7 +170,7 @@ def _too_large(limit: int) -> Problem:
 
 
 def _too_slow(seconds: float, rate: float) -> Problem:
-    """The answer closes the connection: nobody waits for the rest of the body."""
+    """The answer closes the connection; the rest of the body is not read."""
     detail = (
         f"Send the body within {seconds:g} seconds, or faster than {rate:g} bytes a second."
         " Nothing of what was not acknowledged was learnt."

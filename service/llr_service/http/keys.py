@@ -31,7 +31,7 @@ def read_key_file(path: str) -> tuple[ApiKey, ...]:
         raise ValueError("the file is not text in UTF-8") from None
     keys = parse_key_file(text)
     if not keys:
-        raise ValueError("the file has no keys: then everybody could do everything")
+        raise ValueError("the file has no keys: the service would be open to everyone")
     return keys
 
 
@@ -43,7 +43,7 @@ class KeyRing:
         path: the file with further keys; empty if there is none.
 
     Attributes:
-        by_digest: the keys; empty if everybody may do everything.
+        by_digest: the keys; empty if the service is open.
     """
 
     def __init__(self, fixed: Iterable[ApiKey], path: str = "") -> None:

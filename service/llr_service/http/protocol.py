@@ -56,7 +56,7 @@ _BODY_HEADERS = (b"content-length", b"transfer-encoding")
 
 
 class _Trailers(list[tuple[bytes, bytes]]):
-    """Takes the place of the header list once the head is complete, and keeps nothing."""
+    """Replaces the header list once the head is complete, and drops what is appended."""
 
     def append(self, _: tuple[bytes, bytes], /) -> None:
         """Drop a trailer."""
@@ -110,7 +110,7 @@ class Connection(HttpToolsProtocol):
         self.flow = _Flow(transport, self.pipeline)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the app that runs; uvicorn tells the newest request, which may be another."""
+        """Disconnect the running request; uvicorn would disconnect the newest one."""
         self.unread.discard(self.transport)
         super().connection_lost(exc)
         if self._running is not None:

@@ -133,7 +133,7 @@ def _is_model(kind: Any) -> bool:
 
 
 def _place(error: dict[str, Any], body: Any, known: Collection[str]) -> dict[str, Any]:
-    """Where and why, without what was sent. Kinds of a union are no part of the way there."""
+    """The place and the reason of an error, without the value and without union members."""
     where, *path = error["loc"]
     if where == "body":
         last = len(path) - 1
@@ -149,7 +149,7 @@ def _place(error: dict[str, Any], body: Any, known: Collection[str]) -> dict[str
 
 
 def _deepest(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without those that only say that something below them is wrong."""
+    """The errors without those that only repeat that a nested value is wrong."""
     places = [one.get("pointer", "") for one in errors]
     return [
         one

@@ -183,7 +183,7 @@ class RouteIndex:
 
 
 def _unknown(method: str) -> Access:
-    """What is asked of a key where no route is."""
+    """The access required for a path without a route."""
     return Access(Role.READ if method in ("GET", "HEAD") else Role.ADMIN)
 
 

@@ -100,7 +100,7 @@ class Cycle(RequestResponseCycle):
         return plain and self.keep_alive and not self.access_log
 
     def _is_whole(self, head: dict[str, Any], message: Any) -> bool:
-        """Whether this is the body that a head tells of, all of it."""
+        """Whether a message is the whole body that the head announced."""
         size = len(message.get("body", b""))
         return (
             0 < size <= JOINED

@@ -79,23 +79,23 @@ class Socket(WebSocketsSansIOProtocol):
             self.send_receive_event_to_app()
 
     def pause_writing(self) -> None:
-        """The other side does not read. What it says meanwhile, pings too, would be answered."""
+        """Stop reading while the client does not read: what it sends would need answers."""
         super().pause_writing()
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Read again."""
         super().resume_writing()
         if not self.read_paused:
             self.transport.resume_reading()
 
     def shutdown(self) -> None:
-        """The service stops. The app knows, and ends what is open when all is answered."""
+        """At shutdown do nothing: the app closes the connection once all messages are answered."""
         if self.close_sent or not self.handshake_complete:
             super().shutdown()
 
     def hang_up(self, unread_only: bool) -> None:
-        """Leave those who were told to go and stay, or, at last, everybody."""
+        """Abort connections that did not close when asked to; finally all of them."""
         if self.close_sent or not unread_only:
             self.transport.abort()
 
@@ -126,7 +126,7 @@ PROTOCOL, KEY = "llr", "llr.key."
 
 
 class WebSocketHandshake:
-    """Lets in whoever may, to the one route that there is."""
+    """Authorizes WebSocket handshakes and calls the one WebSocket route."""
 
     def __init__(self, context: AppState) -> None:
         self._settings, self._metrics = context.settings, context.metrics
@@ -182,7 +182,7 @@ class WebSocketHandshake:
 
 
 async def _refuse(problem: Problem, own: Header, scope: Scope, send: Send) -> None:
-    """Answer with the problem; where the server cannot, there is a 403 without a body."""
+    """Answer with the problem; if the server cannot send it, with 403 and no body."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008, "reason": problem.kind.title})
         return

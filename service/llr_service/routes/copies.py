@@ -41,7 +41,7 @@ async def fork(
 ) -> Any:
     """Copy a session under a new name, bit for bit; with changes it restarts from its theta.
 
-    With `relearn` it starts from nothing and learns all the samples of the session anew.
+    With `relearn` it starts at t = 0 and learns all samples of the session again.
     """
     claim(caller, wanted.name, pointer="/name")
     # what is copied is on disk, and nothing is learnt until it is taken

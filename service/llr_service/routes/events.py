@@ -28,7 +28,7 @@ APART, LEISURE = 0.05, 10
 HEARTBEAT = 15.0
 STILL_HERE = b": still here\n\n"
 AGAIN = 0.25
-"""Seconds after which a store that is away is asked again."""
+"""Seconds between retries while the store is unavailable."""
 Seen = StateVersion | None
 """What a reader saw last."""
 
@@ -62,7 +62,7 @@ class _Events(StreamingResponse):
         here.metrics.stream_opened()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let it flow."""
+        """Send the stream."""
         scope[EVENTS] = True
         try:
             await super().__call__(scope, receive, send)
@@ -83,7 +83,7 @@ async def _flow(
         if there is None:
             yield STILL_HERE
             continue
-        if pin.session is not session:  # others changed it, who knows how
+        if pin.session is not session:  # another replica changed it
             session, seen = pin.session, None
         changed = session.changed
         if (present := session.state_version) != seen:
@@ -125,7 +125,7 @@ async def _there(pin: SessionPin, here: AppState) -> bool | None:
 
 
 def _event(session: Session) -> bytes:
-    """The present state as an event, written once for all who watch."""
+    """The present state as an event, encoded once for all watchers."""
     present = session.state_version
     if session.event.of != present:
         began = perf_counter()

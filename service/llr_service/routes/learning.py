@@ -145,7 +145,7 @@ def _columns(given: dict[str, str]) -> Columns | None:
 
 
 def no_columns() -> Problem:
-    """What is said to `columns` where the body is no array."""
+    """The problem of `columns` with a body that is not npy."""
     return _wrong("columns", "names the columns of application/x-npy: leave it out")
 
 
@@ -196,7 +196,7 @@ def _wrong(parameter: str, detail: str) -> Problem:
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
 WHOLE = (JSON, NPY)
-"""What is taken whole or not at all."""
+"""Content types of bodies that are learnt atomically."""
 
 
 def decode(body: bytes, kind: str, session: Session, params: LearnParams) -> Samples:

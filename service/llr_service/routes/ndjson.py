@@ -35,7 +35,7 @@ AHEAD = 8
 
 
 async def learn_stream(request: Request, session: Session, params: LearnParams) -> Response | None:
-    """Learn from an NDJSON body: one answer for all of it, or a line a block if params for."""
+    """Learn from an NDJSON body: one answer for all of it, or a line a block if the query asks."""
     return await _Stream(request).learn(session, params)
 
 
@@ -224,7 +224,7 @@ class _Progress:
 
 
 async def _call_off(reading: "asyncio.Future[Any]") -> None:
-    """End a read that nobody waits for any more, whatever came of it."""
+    """Cancel a pending read and ignore its outcome."""
     if not reading.done():
         reading.cancel()
         await asyncio.wait([reading])

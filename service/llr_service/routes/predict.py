@@ -87,7 +87,7 @@ def _expected(learner: AnyLearner, rows: Any, level: float) -> Any:
 
 
 async def _kept(session: Session, here: AppState, query: Query, keep: Keep) -> None:
-    """Keep the rows; what is wrong with one is told by its place in the body."""
+    """Keep the rows; errors point into the body."""
 
     async def kept_on(session: Session) -> int:
         new = await keep(session)

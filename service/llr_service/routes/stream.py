@@ -205,7 +205,7 @@ class WebSocketEndpoint:
                 raise Problem("too-many", "too many open streams")
             await _Connection(here, name, scope, receive, send).run()
         except OSError:
-            return None  # nobody is there any more
+            return None  # the client has disconnected
         except Problem as why:
             problem = why
         except Exception:
@@ -217,7 +217,7 @@ class WebSocketEndpoint:
         return None if problem is None else await self._close(problem, send)
 
     async def _close(self, problem: Problem, send: Send) -> int | None:
-        """Say why, then close."""
+        """Send the problem, then close."""
         code = CODES.get(problem.kind.name, WRONG)
         reason = problem.kind.title
         with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
 """Sessions from one store to another: all they have, to the last bit.
 
 A session is built up in its new place step by step, in an order that shows how far it came. So what
-a killed move left behind is taken up where it was, and what is not the beginning of the session is
-somebody else's and is left alone.
+a killed move left behind is taken up where it was, and a session that is not a prefix
+of the source is left unchanged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -82,7 +82,7 @@ class _Transfer:
 
     @property
     def nbytes(self) -> int:
-        """How large it is, but for what its log keeps."""
+        """Its size in bytes, without the log."""
         return len(self.stored.snapshot or b"") + sum(len(entry.blob) for entry in self.stored.tail)
 
     def there_already(self) -> bool:
@@ -120,7 +120,7 @@ class _Transfer:
             yield UpdatePending(number, stored.t, tuple(stored.pending.items()), next(checks))
 
     def _begins(self, there: StoredSession) -> bool:
-        """Whether what is there is a part of the session, as a move leaves it."""
+        """Whether the destination has a part of the session, as an interrupted move leaves it."""
         stored = self.stored
         if (there.config, there.producers) != (stored.config, stored.producers) or there.pending:
             return False

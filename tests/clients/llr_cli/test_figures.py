@@ -443,9 +443,8 @@ def test_a_median_that_comes_back_for_a_moment_is_no_vertical_line() -> None:
     low[10:30], high[10:30] = -1e9, 1e9
     low[20], high[20] = 0.4, 0.6
     experiment = Experiment("regression", "svrg", 1e-3, 40)
-    median = Run(
-        experiment, t, shown_, np.empty(0), shown_, False, low, high, {"shown": (low, high)}
-    )
+    bands = {"shown": (low, high)}
+    median = Run(experiment, t, shown_, np.empty(0), shown_, False, low, high, bands=bands)
     figure = trajectories(Runs([replace(median, seeds=(0, 1))]), "regression")
     (line,) = curves(figure, 1)
     assert np.isnan(line[10:30]).all()
@@ -485,7 +484,7 @@ def test_log_eta_has_a_band_between_its_points_for_one_seed_and_for_many() -> No
     for runs in (Runs(single[:1]), Runs(single).medians()):
         (run,) = runs
         (shade,) = step_sizes(runs, "bernoulli").axes[0].collections
-        heights = shade.get_paths()[0].vertices[:, 1]
+        heights = np.asarray(shade.get_paths()[0].vertices)[:, 1]
         assert heights.min() == pytest.approx(run.log_eta_low.min())
         assert heights.max() == pytest.approx(run.log_eta_high.max())
     (median,) = Runs(single).medians()

@@ -134,7 +134,7 @@ ABOUT = """SELECT current_setting('server_version_num')::int AS version,
 WHOLE_TABLES = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
 """Ways to go through all of a table: plans are made while tables are small, and kept."""
 IDLE = 1.0
-"""Seconds a service may be silent within a transaction, whose locks others wait for."""
+"""Seconds after which the server ends an idle transaction, because others wait for its locks."""
 ALIVE = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
 """Seconds of silence after which the server asks for a sign of life, how often, and how many times.
 
@@ -150,7 +150,7 @@ NEEDED = {
 
 
 def settings(address: Address) -> dict[str, str]:
-    """How a connection is to be: what it may wait for, where the tables are."""
+    """The settings of a connection: its timeouts and its schema."""
     most, idle = (f"{int(1000 * each)}ms" for each in (address.timeout, min(IDLE, address.timeout)))
     return {
         "search_path": address.schema,
@@ -172,13 +172,13 @@ def prepare(connection: TimedConnection, address: Address) -> None:
 
 
 def apply_settings(connection: TimedConnection, address: Address) -> None:
-    """Set all that, by a statement: a pooler would not pass on what is asked at first."""
+    """Apply the settings with a statement: a pooler does not pass on startup options."""
     wanted = settings(address)
     connection.rows(SET, [*wanted], [*wanted.values()])
 
 
 def verify_durability(connection: TimedConnection) -> None:
-    """Refuse a server that does not keep what it acknowledges, and ask for the full promise."""
+    """Refuse a server that may lose acknowledged commits, and require synchronous ones."""
     [about] = connection.rows(ABOUT)
     if about["standby"]:
         raise StoreUnavailable(STANDBY)

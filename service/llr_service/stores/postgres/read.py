@@ -1,6 +1,6 @@
 """Reading sessions, and believing only what fits together.
 
-All of a session is read by one statement, so that nobody can change it in between.
+A session is read by one statement, so that no commit can change it in between.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

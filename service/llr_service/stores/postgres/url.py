@@ -20,11 +20,11 @@ class Address(NamedTuple):
     """A database.
 
     Attributes:
-        dsn: what the driver is told.
+        dsn: the connection string of the driver.
         shown: the same for people, without a password.
         schema: where in the database the tables are.
         migrate: whether to make or change the tables if they are not of this version.
-        alone: whether nobody else may have the store meanwhile.
+        alone: whether the store must not be in use by another process.
         timeout: seconds an answer may take.
     """
 

@@ -31,7 +31,7 @@ class SQLite:
     """A store in one file. Its URL is `sqlite:///relative/path` or `sqlite:////absolute/path`.
 
     After a failure the store looks after itself: the next call first makes sure that the failed
-    group is gone, and opens the file anew if it has to.
+    group is gone, and opens the file again if needed.
 
     Args:
         path: the file; it and its folder are made if missing.
@@ -112,7 +112,7 @@ class SQLite:
             path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._closed = True
         self._abandon()
 

@@ -1,4 +1,4 @@
-"""A look at every session of a file, for those who want to know before they are told."""
+"""Checks every session of a store's file: `llr doctor`."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -21,7 +21,7 @@ PAGE = 2**20
 
 
 def check_all(path: str | Path) -> list[SessionCheck]:
-    """Load every session there is a trace of in a file that nobody has open.
+    """Load every session that a file mentions. The file must not be open elsewhere.
 
     Raises `StoreError` if the file cannot be opened at all.
     """

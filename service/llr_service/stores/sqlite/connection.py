@@ -29,7 +29,7 @@ class Cursor(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what was not read."""
+        """Discard the rows that were not read."""
         ...
 
 
@@ -51,7 +51,7 @@ class Connection(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         ...
 
 
@@ -123,7 +123,7 @@ def code(error: BaseException) -> int:
 
 
 def passing(error: BaseException) -> bool:
-    """Whether an error says something about the moment, not about what is stored."""
+    """Whether an error is transient, rather than a sign of damaged data."""
     return code(error) in PASSING
 
 

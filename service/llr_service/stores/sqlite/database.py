@@ -1,4 +1,4 @@
-"""An open file: transactions that are whole or not at all, and known to be one or the other."""
+"""An open SQLite file: transactions that are atomic, and whose outcome is known."""
 
 import os
 import shutil
@@ -78,7 +78,7 @@ class File:
     def run_maintenance(self) -> bool:
         """Delete a part of what was put off, durably; whether there may be more.
 
-        At last SQLite's log is emptied: what was deleted still stands in it.
+        Finally SQLite's log is truncated, because it still contains what was deleted.
         """
         if self._untidy and self._collect():
             return True
@@ -112,7 +112,7 @@ class File:
             self._rollback()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._witness.close()
         with suppress(*ERRORS):
             self.db.close()
@@ -168,7 +168,7 @@ class File:
 
 
 def _set_aside(path: Path) -> None:
-    """Keep a log that does not hold what it should, for those who want to look into it."""
+    """Keep a copy of a log that lacks commits, so that it can be examined."""
     log = path.with_name(path.name + "-wal")
     with suppress(OSError):
         shutil.copyfile(log, log.with_name(log.name + "-damaged"))
@@ -206,7 +206,7 @@ def opened(path: Path, connect: Connect) -> Connection:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, so that a power cut does not take them away again."""
+    """Make a folder and its parents, and sync them, so that they survive a power cut."""
     try:
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ def _sync(folder: Path) -> None:
 
 
 def _prepare(db: Connection) -> None:
-    """Lock, then look, then set what is not stored."""
+    """Lock the file, check it, then apply the settings that SQLite does not store."""
     db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     version(db)
     [(mode,)] = db.execute("PRAGMA journal_mode = WAL").fetchall()

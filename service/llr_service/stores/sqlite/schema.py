@@ -1,6 +1,6 @@
 """The tables, and how a file of an older version comes to have them.
 
-What changes often is small and stands apart from what is large: an append touches one row of
+Small columns that change often have tables of their own: an append touches one row of
 `sessions`, one of `log`, one of `producers`, and no snapshot. `docs/store.md` says what each column
 is for.
 """

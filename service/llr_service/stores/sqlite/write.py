@@ -1,6 +1,6 @@
 """Groups of changes become rows: all in a few statements, or one by one if some do not fit.
 
-A change that fails shall not fail the others of its group. So errors are told apart: an error of
+A change that fails must not fail the others of its group. So errors are distinguished: an error of
 the store fails the group; an error of one change has that change tried by itself.
 
 The log of a deleted session goes a part at a time: it may have a million rows, and deleting them at
@@ -258,7 +258,7 @@ def discard(db: Connection, session: int) -> None:
 
 
 def collect_logs(db: Connection) -> bool:
-    """Delete a part of what was noted; whether there was anything."""
+    """Delete a part of the rows noted for deletion; returns whether there were any."""
     for session, lives in db.execute(NOTED).fetchall():
         if lives or not _shortened(db, session):  # what lives was never noted: a flipped bit
             db.execute(DONE, (session,))
