@@ -138,13 +138,14 @@ class Settings(BaseSettings):
         default=256 * MIB,
         ge=KIB,
         le=4 * GIB,
-        description="Largest JSON or npy body. NDJSON bodies are unlimited.",
+        description="Largest JSON, npy or Arrow body. NDJSON bodies are unlimited.",
     )
     max_bodies: Size = Field(
         default=GIB,
         ge=KIB,
         le=1024 * GIB,
-        description="Bytes of all JSON and npy bodies in progress; beyond it requests get 503.",
+        description="Bytes of all JSON, npy and Arrow bodies in progress; beyond it requests get"
+        " 503.",
     )
     max_unread: Size = Field(
         default=64 * MIB,

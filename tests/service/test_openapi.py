@@ -127,7 +127,12 @@ def test_every_body_has_an_example(content: dict[str, Any]) -> None:
 
 def test_the_examples_of_samples_are_learnt_from(client: TestClient) -> None:
     content = OPERATIONS["POST /v1/sessions/{name}/samples"]["requestBody"]["content"]
-    assert set(content) == {"application/json", "application/x-ndjson", "application/x-npy"}
+    assert set(content) == {
+        "application/json",
+        "application/x-ndjson",
+        "application/x-npy",
+        "application/vnd.apache.arrow.stream",
+    }
     client.put("/v1/sessions/linear", json={"model": "linear"})
     client.put("/v1/sessions/gaussian", json={"model": "gaussian"})
     client.put("/v1/sessions/named", json={"model": "linear", "named": True})

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
-KINDS = (JSON, NDJSON, NPY, "application/octet-stream", "application/json+x", "")
+ARROW = "application/vnd.apache.arrow.stream"
+KINDS = (JSON, NDJSON, NPY, ARROW, "application/octet-stream", "application/json+x", "")
 """What a body can be said to be, rightly or not."""
 
 
@@ -43,6 +45,14 @@ def npy(array: Any, **options: Any) -> bytes:
     """An array as numpy writes it."""
     buffer = io.BytesIO()
     np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def arrow(columns: Any, **options: Any) -> bytes:
+    """Columns as an Arrow IPC stream."""
+    table, buffer = pa.table(columns), io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as out:
+        out.write_table(table)
     return buffer.getvalue()
 
 
@@ -77,6 +87,11 @@ def bodies(canary: Canary) -> dict[str, bytes]:
         "npy of a petabyte": good.replace(b"(2, 3), }           ", b"(9999999999999, 3), }"),
         "npy of less than nothing": good.replace(b"(2, 3)", b"(-2,3)"),
         "npy that calls": good.replace(b"(2, 3), }", b"exit(), }"),
+        "arrow without labels": arrow({"a": [1.0], "b": [2.0]}),
+        "arrow of lists": arrow({"a": [[1.0]], "b": [[2.0]], "y": [1.0]}),
+        "arrow of pickles": arrow({"a": [pickle.dumps(canary)], "b": [1.0], "y": [1.0]}),
+        "arrow of nulls": arrow({"a": [1.0], "b": [2.0], "y": pa.array([None], pa.float64())}),
+        "arrow of zeros, packed": arrow(dict.fromkeys("aby", np.zeros(10_000)), compression="zstd"),
         "npz": archive.getvalue(),
         "zip": packed.getvalue(),
     }

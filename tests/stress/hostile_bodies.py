@@ -10,7 +10,7 @@ import numpy as np
 from llr_service.options import MIB
 from support.serving import Server
 
-from .hostile import JSON, KINDS, NDJSON, NPY, Canary, bodies, npy, strictly
+from .hostile import ARROW, JSON, KINDS, NDJSON, NPY, Canary, arrow, bodies, npy, strictly
 from .raw import chunked, head, learnt, listening
 from .verdict import Tick, Verdict, broken
 
@@ -28,6 +28,7 @@ GOOD = {
     JSON: b'[{"x":[1,2],"y":1},{"x":[0.5,-2],"y":0}]',
     NDJSON: b'{"x":[1,2],"y":1}\n{"x":[0.5,-2],"y":0}\n',
     NPY: npy(np.ones((2, 3))),
+    ARROW: arrow({"a": [1.0, 0.5], "b": [2, -2], "y": [1.0, 0.0]}),
 }
 LIKELY = b'0123456789.,-+eE[]{}:" \n'
 ROOM = 128 * MIB
@@ -72,7 +73,7 @@ def check_length(server: Server, headers: list[bytes]) -> None:
 def check_cut(server: Server) -> None:
     """A body shorter than it says is not learnt from."""
     before = learnt(server)
-    for kind in (JSON, NPY):
+    for kind in (JSON, NPY, ARROW):
         with create_connection(("127.0.0.1", server.port), timeout=20) as connection:
             connection.sendall(head(kind, b"content-length: 1000") + GOOD[kind])
     assert learnt(server) == before
@@ -130,9 +131,9 @@ def check_spoilt(server: Server, canary: Canary, lot: random.Random) -> str:
 
 
 def _fixed(server: Server) -> None:
-    for kind in (JSON, NDJSON, NPY):
+    for kind in (JSON, NDJSON, NPY, ARROW):
         check_endless(server, kind)
-    for kind in (JSON, NPY):
+    for kind in (JSON, NPY, ARROW):
         check_too_large(server, kind)
     for headers in LENGTHS:
         check_length(server, headers)

@@ -6,6 +6,7 @@ type says, `invalid` (422) if it is but holds no samples, `too-large` (413) for 
 limit.
 """
 
+from llr_service.codec.arrow import decode_arrow
 from llr_service.codec.json import Query, decode_json, decode_query
 from llr_service.codec.labels import Labels, decode_label_lines, decode_labels
 from llr_service.codec.log_entry import pack_samples, unpack_samples
@@ -20,6 +21,7 @@ __all__ = [
     "LineSplitter",
     "Query",
     "Samples",
+    "decode_arrow",
     "decode_json",
     "decode_label_lines",
     "decode_labels",

@@ -1,7 +1,7 @@
 """From a request to a pending commit: its parameters, and one way in for every format.
 
-The query and the headers become `LearnParams`; `submit` turns the bytes of a JSON, npy or WebSocket
-body into samples and learns from them ahead of the store.
+The query and the headers become `LearnParams`; `submit` turns the bytes of a JSON, npy, Arrow or
+WebSocket body into samples and learns from them ahead of the store.
 """
 
 import asyncio
@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl
 from fastapi import Header
 
 from llr.intervals import LEVELS
-from llr_service.codec import Samples, decode_json, decode_npy, parse_columns
+from llr_service.codec import Samples, decode_arrow, decode_json, decode_npy, parse_columns
+from llr_service.codec.arrow_ipc import ARROW
 from llr_service.codec.npy import Columns
 from llr_service.codec.samples import Form
 from llr_service.problems import Problem
@@ -195,7 +196,7 @@ def _wrong(parameter: str, detail: str) -> Problem:
 
 
 JSON, NDJSON, NPY = "application/json", "application/x-ndjson", "application/x-npy"
-WHOLE = (JSON, NPY)
+WHOLE = (JSON, NPY, ARROW)
 """Content types of bodies that are learnt atomically."""
 
 
@@ -205,6 +206,8 @@ def decode(body: bytes, kind: str, session: Session, params: LearnParams) -> Sam
         return decode_npy(body, session.features, params.columns)
     if params.columns is not None:
         raise no_columns()
+    if kind == ARROW:
+        return decode_arrow(body, session.features, session.takes_names, session.classes)
     return decode_json(body, session.features, session.classes)
 
 
@@ -215,7 +218,7 @@ async def submit(
 
     The errors of a problem point into the body.
     """
-    if len(body) < INLINE_DECODE_BYTES:
+    if len(body) < INLINE_DECODE_BYTES and kind != ARROW:  # whose first body imports pyarrow
         samples = decode(body, kind, session, params)
     else:
         samples = await asyncio.to_thread(decode, body, kind, session, params)

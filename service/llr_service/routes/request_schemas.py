@@ -3,6 +3,7 @@
 from typing import Any
 
 from llr.intervals import LEVELS
+from llr_service.codec.arrow_ipc import ARROW
 from llr_service.codec.errors import ID as IDS
 from llr_service.sessions.batch import MAX_SEQUENCE, PRODUCER
 
@@ -97,6 +98,15 @@ SAMPLES: dict[str, Any] = {
             "`columns` says.",
         },
         "example": "numpy.save(file, numpy.column_stack([X, y]))",
+    },
+    ARROW: {
+        "schema": {
+            "type": "string",
+            "format": "binary",
+            "description": "An Arrow IPC stream or file, uncompressed: the columns y, w and seq,"
+            " and a column for each feature.",
+        },
+        "example": "pyarrow.ipc.new_stream(file, table.schema).write_table(table)",
     },
 }
 LEARN_PARAMETERS: list[dict[str, Any]] = [

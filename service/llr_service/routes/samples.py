@@ -1,7 +1,7 @@
 """`POST /v1/sessions/{name}/samples` and `…/labels`: learn from samples, or from delayed labels.
 
-JSON and npy are taken whole or not at all, NDJSON in blocks as it arrives. A label is learnt with
-the x that was kept under its id, once.
+JSON, npy and Arrow are taken whole or not at all, NDJSON in blocks as it arrives. A label is learnt
+with the x that was kept under its id, once.
 """
 
 from collections.abc import Callable

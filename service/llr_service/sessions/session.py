@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from llr import Outcome, SampleError, Status
 from llr_service.codec import Samples
+from llr_service.codec.samples import NAMED
 from llr_service.metrics import Metrics
 from llr_service.problems import Problem
 from llr_service.sessions.batch import (
@@ -139,6 +140,13 @@ class Session:
         if self.replay is not None and self.replay.stopped is not None:
             return "stopped"
         return "diverged" if self.diverged else "ok"
+
+    @property
+    def takes_names(self) -> bool:
+        """Whether columns with names are features with names: so too if that is still open."""
+        if self._ensemble is not None:
+            return self._ensemble.dim == NAMED
+        return self.config.takes_names is not False
 
     @property
     def busy(self) -> bool:

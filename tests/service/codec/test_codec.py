@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from llr_service.codec import (
     Samples,
+    decode_arrow,
     decode_json,
     decode_ndjson,
     decode_npy,
@@ -24,6 +25,7 @@ from llr_service.codec import (
     unpack_samples,
 )
 from llr_service.problems import Problem
+from support.arrow import stream as arrow_stream
 
 from llr.types import Vector
 
@@ -49,6 +51,11 @@ def columns_of(table: Vector, features: bool) -> dict[str, Any]:
     return {"x": table[:, :-1].tolist(), **columns} if features else columns
 
 
+def arrow(table: Any, features: bool, **options: Any) -> bytes:
+    columns = {f"x{j}": column for j, column in enumerate(table.T[:-1] if features else [])}
+    return arrow_stream(columns | {"y": table[:, -1]}, **options)
+
+
 def all_readings(table: Vector, features: bool) -> list[Samples]:
     """The same samples through every encoding."""
     listed = json_of(table, features)
@@ -62,6 +69,9 @@ def all_readings(table: Vector, features: bool) -> list[Samples]:
         decode_npy(npy(array), features),
         decode_npy(npy(np.asfortranarray(array)), features),
         decode_npy(npy(array.astype(">f8")), features),
+        decode_arrow(arrow(table, features), features),
+        decode_arrow(arrow(table, features, rows=2), features),
+        decode_arrow(arrow(table, features, file=True), features),
     ]
 
 
@@ -103,6 +113,7 @@ def test_a_float32_is_the_float64_of_the_same_value(table: Any) -> None:
     wide = table.astype(np.float64)
     for narrow in (table, np.asfortranarray(table), table.astype(">f4")):
         assert bits(decode_npy(npy(narrow), True)) == bits(decode_npy(npy(wide), True))
+    assert bits(decode_arrow(arrow(table, True), True)) == bits(decode_npy(npy(wide), True))
 
 
 @pytest.mark.parametrize("features", [True, False])
@@ -184,6 +195,8 @@ DECODERS: dict[str, Callable[[bytes], object]] = {
     "rows without features": lambda body: decode_query(body, features=False),
     "ndjson": lambda body: decode_ndjson(body, 1, features=True),
     "npy": lambda body: decode_npy(body, features=True),
+    "arrow": lambda body: decode_arrow(body, features=True),
+    "arrow by name": lambda body: decode_arrow(body, features=True, named=True),
 }
 
 

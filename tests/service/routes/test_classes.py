@@ -12,6 +12,7 @@ import pytest
 from llr_service.app import App
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
+from support import arrow
 from support.serving import started
 from websockets.sync.client import connect
 
@@ -74,6 +75,7 @@ def test_every_format_leaves_the_same_state(client: TestClient) -> None:
         "columns": [{"json": {"x": X.tolist(), "y": Y}}],
         "lines": [{"content": lines(ROWS), "headers": NDJSON}],
         "npy": [{"content": npy(X, K), "headers": NPY}],
+        "arrow": [{"content": arrow.of_samples(X, y=Y), "headers": arrow.HEADERS}],
     }
     for name, requests in ways.items():
         assert client.put(f"/v1/sessions/{name}", json=CONFIG).status_code == 201

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from llr_service.app import App
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
+from support import arrow
 
 import llr
 
@@ -82,6 +83,8 @@ def body(form: str, numbers: list[int]) -> dict[str, Any]:
     if form == "npy":
         array = npy(X[at], Y[at], numbers)
         return {"content": array, "headers": NPY, "params": {"columns": "x,y,seq"}}
+    if form == "arrow":
+        return {"content": arrow.of_samples(X[at], y=Y[at], seq=numbers), "headers": arrow.HEADERS}
     if form == "lines":
         return {"content": lines(samples), "headers": NDJSON}
     return {"json": samples}
@@ -92,7 +95,7 @@ def post(client: TestClient, form: str, numbers: list[int], **query: Any) -> Any
     return client.post(SAMPLES, **sent | {"params": sent.get("params", {}) | query})
 
 
-@pytest.mark.parametrize("form", ["list", "columns", "npy", "lines"])
+@pytest.mark.parametrize("form", ["list", "columns", "npy", "arrow", "lines"])
 def test_every_format_numbers_each_sample(client: TestClient, form: str) -> None:
     first = post(client, form, [3, 17, 18], producer="p")
     assert (first.status_code, first.json()["accepted"]) == (200, 3), first.text
@@ -223,7 +226,7 @@ def test_blocks_of_one_body_are_numbered_alike(client: TestClient) -> None:
     assert "some" in found.json()["detail"] or "seq" in found.text
 
 
-FORMS = st.sampled_from(["list", "columns", "npy", "lines"])
+FORMS = st.sampled_from(["list", "columns", "npy", "arrow", "lines"])
 
 
 class Machine(RuleBasedStateMachine):

@@ -12,6 +12,7 @@ import pytest
 from llr_service.app import App
 from llr_service.settings import Settings
 from starlette.testclient import TestClient
+from support import arrow
 from support.serving import started
 from websockets.sync.client import connect
 
@@ -91,6 +92,7 @@ def test_every_format_leaves_the_same_state(client: TestClient) -> None:
         "lines": [{"content": lines(ROWS), "headers": NDJSON}],
         "npy": [{"content": npy(X, Y, W), "headers": NPY, "params": {"columns": "x,y,w"}}],
         "reordered": [{"content": npy(W, Y, X), "headers": NPY, "params": {"columns": "w,y,x"}}],
+        "arrow": [{"content": arrow.of_samples(X, w=W, y=Y), "headers": arrow.HEADERS}],
     }
     for name, requests in ways.items():
         assert client.put(f"/v1/sessions/{name}", json=CONFIG).status_code == 201
