@@ -18,7 +18,13 @@ from llr_service.routes.learning import IfMatch, expected_header, producer_of
 from llr_service.routes.request_schemas import NEXT_SEQ
 from llr_service.schemas import ProducerState, Promote, SessionPage, SessionState
 from llr_service.sessions.config import SHADOW, SessionConfig, ShadowConfig, created_of
-from llr_service.sessions.consistency import get_flushed, get_latest, get_listed, run_with_retry
+from llr_service.sessions.consistency import (
+    get_flushed,
+    get_latest,
+    get_listed,
+    get_replacement,
+    run_with_retry,
+)
 from llr_service.sessions.ensemble import Ensemble, ensure_champion, ensure_shadow, remove_shadow
 from llr_service.sessions.session import EnsembleChange, Session
 from llr_service.sessions.times import Activity, rfc3339
@@ -214,6 +220,8 @@ async def _change(
         return await copy.change_ensemble(change, expected)
 
     done = await run_with_retry(here.sessions, session, work, lambda result: result.changed)
+    if done.session.discarded:  # after a commit of unknown outcome: it shows the state before
+        done = done._replace(session=await get_replacement(here.sessions, done.session))
     here.sessions.update_size(done.session)
     if done.changed:
         shadows = [*done.session.published.shadows] if done.session.published else []
