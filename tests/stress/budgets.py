@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,10 +12,11 @@ from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET, socket
-from threading import Event, Thread
 
+import numpy as np
 from support.serving import Server, started
 
+from .samples import as_npy
 from .verdict import Tick, Verdict, broken
 
 UNREAD = 16 * 2**20
@@ -22,8 +25,10 @@ ROOM = 256 * 2**20
 """Bytes of memory that all of it may take on top."""
 DELAY = 0.05
 """Seconds that the event loop may be held up, in 999 of 1,000 looks."""
+LONG = 1_000
+"""Sessions from which a loop that is held up is a fault: the short form measures no time."""
 WIDE, READERS, BACKUPS = 1024, 40, 8
-IS_JSON = b"content-type: application/json"
+JSON = "application/json"
 
 
 def unread(server: Server, target: bytes) -> socket:
@@ -39,24 +44,49 @@ def unread(server: Server, target: bytes) -> socket:
 
 @contextmanager
 def probed(server: Server, delays: list[float]) -> Iterator[None]:
-    """Ask `/livez` all the time, and note how long each answer takes."""
-    done = Event()
+    """Let another process ask `/livez` all the time, and note how long each answer took."""
+    command = [sys.executable, str(Path(__file__).with_name("probe.py")), str(server.port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as probe:  # noqa: S603
+        try:
+            yield
+        finally:
+            delays += json.loads(probe.communicate()[0])
 
-    def probe() -> None:
-        with closing(HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
-            while not done.wait(0.002):
-                began = time.perf_counter()
-                connection.request("GET", "/livez", headers={"host": "here"})
-                connection.getresponse().read()
-                delays.append(time.perf_counter() - began)
 
-    looking = Thread(target=probe)
-    looking.start()
-    try:
-        yield
-    finally:
-        done.set()
-        looking.join()
+Asked = tuple[str, str, str, bytes]
+"""A method, a path below the wide session, a content type and a body."""
+
+
+def asked(number: int) -> list[Asked]:
+    """One request of each kind that works on rows, all of them wide."""
+    row = [float(number % 7 == place % 7) for place in range(WIDE)]
+    sample = json.dumps({"x": row, "y": 1.0}).encode()
+    kept = json.dumps({"x": row, "id": f"i{number}"}).encode()
+    label = json.dumps({"id": f"i{number}", "y": 0.5}).encode()
+    return [
+        ("POST", "/samples", JSON, sample),
+        ("POST", "/samples", "application/x-ndjson", (sample + b"\n") * 8),
+        ("POST", "/samples", "application/x-npy", as_npy(np.array([[*row, 1.0]] * 64))[0]),
+        ("POST", "/predict", JSON, json.dumps({"x": row}).encode()),
+        ("POST", "/predict", JSON, kept),
+        ("POST", "/labels", JSON, label),
+        ("GET", "", JSON, b""),
+        ("GET", "/history", JSON, b""),
+    ]
+
+
+def load(server: Server, rounds: int) -> Counter[int]:
+    """Ask for everything that works on rows, one after the other; the statuses."""
+    came = Counter[int]()
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        for number in range(rounds):
+            for method, path, kind, body in asked(number):
+                headers = {"host": "here", "content-type": kind}
+                connection.request(method, f"/v1/sessions/wide{path}", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                came[answer.status] += 1
+    return came
 
 
 def descriptors(server: Server) -> int:
@@ -103,6 +133,7 @@ def run(folder: Path, seed: int, count: int, tick: Tick) -> Verdict:
                 stack.enter_context(unread(server, b"/v1/sessions/wide/events"))
             tick()
             backups = _backups(server)
+            came = load(server, max(10, count // 20))
             tick()
         status = server.ask("GET", b"/v1/sessions/wide")[0]
         until = time.monotonic() + 20
@@ -115,13 +146,18 @@ def run(folder: Path, seed: int, count: int, tick: Tick) -> Verdict:
         descriptors_are_closed=left <= 8,
         one_backup_at_a_time=backups[200] >= 1 and {*backups} <= {200, 429},
         it_still_answers=status == 200,
+        everything_is_answered={*came} == {200},
     )
-    slow = broken(the_loop_is_free=held_up < DELAY)
+    held = broken(the_loop_is_free=held_up < DELAY)
+    long = count >= LONG
     counts = {
         "sessions": count,
         "memory on top MiB": grown >> 20,
         "descriptors left": left,
         "backups": dict(backups),
+        "requests on rows": came.total(),
+        "looks at the loop": len(delays),
         "loop held up ms, p99.9": round(held_up * 1e3, 1),
     }
-    return Verdict(counts, "memory, descriptors and loop within budget", faults, slow)
+    target = "memory, descriptors and loop within budget"
+    return Verdict(counts, target, faults + held * long, held * (not long))
