@@ -115,9 +115,11 @@ def _same(before: tuple[Config, ...], now: tuple[Config, ...]) -> bool:
     return len(before) == len(now) and all(map(is_, before, now))
 
 
-def session_state(session: Session, theta: Shown | None = everything) -> dict[str, Any]:
-    """All of a session that a reader wants to see."""
-    ensemble = session.published
+def session_state(
+    session: Session, theta: Shown | None = everything, ensemble: Ensemble | None = None
+) -> dict[str, Any]:
+    """All of a session that a reader wants to see, with an ensemble or the published one."""
+    ensemble = ensemble or session.published
     config = _describe(session, ensemble).config
     state = _of_session(session, ensemble, config)
     _add_ensemble(state, ensemble, config, theta)

@@ -18,13 +18,7 @@ from llr_service.routes.learning import IfMatch, expected_header, producer_of
 from llr_service.routes.request_schemas import NEXT_SEQ
 from llr_service.schemas import ProducerState, Promote, SessionPage, SessionState
 from llr_service.sessions.config import SHADOW, SessionConfig, ShadowConfig, created_of
-from llr_service.sessions.consistency import (
-    get_flushed,
-    get_latest,
-    get_listed,
-    get_replacement,
-    run_with_retry,
-)
+from llr_service.sessions.consistency import get_flushed, get_latest, get_listed, run_with_retry
 from llr_service.sessions.ensemble import Ensemble, ensure_champion, ensure_shadow, remove_shadow
 from llr_service.sessions.session import EnsembleChange, Session
 from llr_service.sessions.times import Activity, rfc3339
@@ -183,7 +177,7 @@ async def add(
 
     done = await _change(here, session, change, if_match, shadow)
     response.status_code = 201 if done.changed else 200
-    return serializers.session_state(done.session)
+    return serializers.session_state(done.session, ensemble=done.ensemble)
 
 
 @router.delete("/{name}/shadows/{shadow}", status_code=204, operation_id="removeShadow")
@@ -203,7 +197,7 @@ async def promote(
     """Make a shadow the champion, and the champion a shadow; twice is the same as once."""
     name = wanted.name
     done = await _change(here, session, lambda one: ensure_champion(one, name), if_match, name)
-    return serializers.session_state(done.session)
+    return serializers.session_state(done.session, ensemble=done.ensemble)
 
 
 async def _change(
@@ -220,11 +214,8 @@ async def _change(
         return await copy.change_ensemble(change, expected)
 
     done = await run_with_retry(here.sessions, session, work, lambda result: result.changed)
-    if done.session.discarded:  # after a commit of unknown outcome: it shows the state before
-        done = done._replace(session=await get_replacement(here.sessions, done.session))
     here.sessions.update_size(done.session)
     if done.changed:
-        shadows = [*done.session.published.shadows] if done.session.published else []
-        details = {"session": session.name, "about": shadow, "t": done.session.t}
-        log.info("ensemble changed", extra=details | {"shadows": shadows})
+        details = {"session": session.name, "about": shadow, "t": done.ensemble.t}
+        log.info("ensemble changed", extra=details | {"shadows": [*done.ensemble.shadows]})
     return done

@@ -62,9 +62,16 @@ class CachedEvent(NamedTuple):
 
 
 class EnsembleChange(NamedTuple):
-    """The copy of a session whose ensemble is as requested, and whether it had to be changed."""
+    """A durable change of an ensemble, or the finding that it is as requested already.
+
+    Attributes:
+        session: the copy that made it. It may have been discarded since, and show an older state.
+        ensemble: the ensemble as requested.
+        changed: whether it had to be changed.
+    """
 
     session: "Session"
+    ensemble: Ensemble
     changed: bool
 
 
@@ -255,10 +262,11 @@ class Session:
                 if changed is not None:
                     self.check(if_match)
                     changed.version = self._ensemble.version + 1
+                ensemble = self._ensemble if changed is None else changed
                 commit = self.log.last if changed is None else self.write_ensemble(changed)
             if commit is not None:
                 await wait_durable(commit)
-        return EnsembleChange(self, changed is not None)
+        return EnsembleChange(self, ensemble, changed is not None)
 
     async def checkpoint(self, bounded: bool = True) -> bool:
         """Fold the tail of the log into a snapshot, durably; whether there was a tail.
