@@ -1,3 +1,3 @@
 """The version of this package, of the `llr` distribution and of the image."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -84,10 +84,12 @@ def test_the_version_stands_in_one_place() -> None:
     assert version("llr") == llr.__version__ == llr_client.__version__
     for name in ("pyproject.toml", "clients/pyproject.toml"):
         assert "version" in tomllib.loads((ROOT / name).read_text())["project"]["dynamic"]
-    released = re.findall(
-        r"^## (\d+\.\d+\.\d+) ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
-    )
-    assert released[0] == llr.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    sections = re.findall(r"^## (Unreleased|\d+\.\d+\.\d+)\b", changelog, re.MULTILINE)
+    before_release = llr.__version__.endswith(".dev0")
+    assert before_release == (sections[0] == "Unreleased"), "unreleased changes need a .dev0"
+    assert before_release or sections[0] == llr.__version__
+    assert llr.__version__.removesuffix(".dev0") not in sections[before_release:], "released"
     assert (ROOT / "clients/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
 
 
