@@ -5,13 +5,13 @@ from importlib.util import find_spec
 
 import llr_client
 
-from llr_cli.options import BadData
+from llr_cli.exits import REFUSED, fail
 
 
 def need_figures() -> None:
-    """Raise BadData with the extra to install if matplotlib is missing."""
+    """Exit with the extra to install if matplotlib is missing."""
     if find_spec("matplotlib") is None:
-        raise BadData("figures need matplotlib: pip install 'llr[figures]'")
+        fail(REFUSED, "figures need matplotlib: pip install 'llr[figures]'")
 
 
 def mixed() -> str | None:
