@@ -403,7 +403,7 @@ def test_an_idle_connection_may_be_used_again_after_the_deadline_of_a_head(serve
     used = idle.sock
     for _ in range(2):
         idle.request("GET", "/livez")
-        assert idle.getresponse().read() == b'{"status":"ok"}'
+        assert idle.getresponse().read() == b'{"status":"ok"}\n'
         with connected(server) as other:
             assert heard(other) == b""  # a deadline has passed
     assert idle.sock is used

@@ -49,6 +49,7 @@ async def test_a_store_that_is_away_is_measured_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(housekeeping, "MEASURE_SECONDS", 0.0)
+    caplog.set_level(logging.WARNING)
     store, metrics, tries = Stub(), Metrics(), 0
 
     def count() -> int:
