@@ -30,6 +30,8 @@ LEAST = {
     "HEAD /guide": "nobody",
     "GET /guide/{path:path}": "nobody",
     "HEAD /guide/{path:path}": "nobody",
+    "GET /llms.txt": "nobody",
+    "HEAD /llms.txt": "nobody",
     "GET /livez": "nobody",
     "GET /readyz": "nobody",
     "GET /docs": "nobody",
