@@ -25,7 +25,7 @@ public class Client {
         for (int i = 0; i < 3; i++) {
             ask("POST", "/samples", "{\"x\": [1.0, 2.0], \"y\": 3.0}", 200);
         }
-        System.out.println(ask("POST", "/predict", "{\"x\": [1.0, 2.0]}", 200));
+        System.out.print(ask("POST", "/predict", "{\"x\": [1.0, 2.0]}", 200));
         var events = HttpRequest.newBuilder(URI.create(session + "/events")).build();
         try (var lines = CLIENT.send(events, BodyHandlers.ofLines()).body()) {
             System.out.println(lines.filter(line -> line.startsWith("id: ")).findFirst().get());

@@ -35,7 +35,7 @@ func main() {
 	for i := 0; i < 3; i++ {
 		ask("POST", "/samples", `{"x": [1.0, 2.0], "y": 3.0}`, 200)
 	}
-	fmt.Println(ask("POST", "/predict", `{"x": [1.0, 2.0]}`, 200))
+	fmt.Print(ask("POST", "/predict", `{"x": [1.0, 2.0]}`, 200))
 	answer, err := http.Get(session + "/events")
 	if err != nil {
 		panic(err)

@@ -11,7 +11,7 @@ async function ask(method, path, body, status) {
 
 await ask("PUT", "", { model: "linear", dim: 2 }, 201);
 for (let i = 0; i < 3; i++) await ask("POST", "/samples", { x: [1, 2], y: 3 }, 200);
-console.log(await ask("POST", "/predict", { x: [1, 2] }, 200));
+process.stdout.write(await ask("POST", "/predict", { x: [1, 2] }, 200));
 let said = "";
 for await (const part of (await fetch(`${session}/events`)).body) {
   said += new TextDecoder().decode(part);

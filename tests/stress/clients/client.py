@@ -19,7 +19,7 @@ def main(session: str) -> None:
     ask(session, "PUT", {"model": "linear", "dim": 2}, 201)
     for _ in range(3):
         ask(f"{session}/samples", "POST", {"x": [1, 2], "y": 3}, 200)
-    sys.stdout.write(ask(f"{session}/predict", "POST", {"x": [1, 2]}, 200) + "\n")
+    sys.stdout.write(ask(f"{session}/predict", "POST", {"x": [1, 2]}, 200))
     with urlopen(f"{session}/events") as events:  # noqa: S310
         sys.stdout.write(next(line for line in events if line.startswith(b"id: ")).decode())
 
