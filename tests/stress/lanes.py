@@ -34,8 +34,11 @@ class Lane:
     @property
     def path(self) -> str:
         """Where the next samples go."""
-        ticket = f"producer={self.producer}&seq={self.acked}"
-        return f"/v1/sessions/{self.session}/samples?{ticket}"
+        return self.path_of(self.acked)
+
+    def path_of(self, number: int) -> str:
+        """Where the samples from this number on go."""
+        return f"/v1/sessions/{self.session}/samples?producer={self.producer}&seq={number}"
 
     async def send(self, wire: Wire, lot: random.Random) -> None:
         """Send the next samples, or once more those that were not answered."""

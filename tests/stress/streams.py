@@ -5,6 +5,9 @@ import json
 import socket
 from contextlib import suppress
 
+from support.checker import Seen
+
+from .journal import Journal, current
 from .lanes import Own
 from .samples import NDJSON, as_ndjson
 from .wire import HOST, LOST, Wire, head
@@ -54,6 +57,9 @@ def frozen(port: int, session: str) -> socket.socket:
 class Upload:
     """An NDJSON body without an end, acknowledged block by block, begun anew where it broke off.
 
+    The journal is told of each piece of the body as of a request: it is sent when it is written,
+    and answered when an acknowledgement shows that all of it is there, or when none will.
+
     Attributes:
         lane: what is sent.
         open: set while the present body has acknowledgements, or can have none any more.
@@ -62,15 +68,20 @@ class Upload:
     def __init__(self, lane: Own) -> None:
         self.lane = lane
         self.open = asyncio.Event()
+        self._place = ""
+        self._pieces = list[Seen]()
 
     async def run(self, port: int) -> None:
         """Send and read acknowledgements until the service ends the answer, or is gone."""
         self.open.clear()
+        self._place = f"{HOST}:{port}"
         headers = {"Content-Type": NDJSON, "Accept": NDJSON, "Transfer-Encoding": "chunked"}
         with suppress(*LOST):
             async with await Wire.open(port) as wire:
                 wire.writer.write(head("POST", self.lane.path, headers))
                 await self._exchange(wire)
+        if journal := current():
+            self._answered(journal, len(self._pieces), None)
         self.open.set()
 
     async def _exchange(self, wire: Wire) -> None:
@@ -89,7 +100,11 @@ class Upload:
                 more.clear()
                 await more.wait()
             self.lane.sent = max(self.lane.sent, at + LINES)
-            await wire.send_chunk(as_ndjson(self.lane.stream.rows(at, at + LINES))[0])
+            body, kind = as_ndjson(self.lane.stream.rows(at, at + LINES))
+            if journal := current():
+                piece = journal.asked(self._place, "POST", self.lane.path_of(at), body, kind)
+                self._pieces += [piece] if piece else []
+            await wire.send_chunk(body)
             at += LINES
 
     async def _read(self, wire: Wire, more: asyncio.Event) -> None:
@@ -105,8 +120,18 @@ class Upload:
         if "accepted" in ack and "status" not in ack:
             self.lane.acked = max(self.lane.acked, ack["t"])
             self.lane.tally.acks += 1
+            if journal := current():
+                there = sum(piece.seq + piece.n <= ack["t"] for piece in self._pieces)
+                self._answered(journal, there, ack["t"])
         elif ack.get("status") != 503:
             self.lane.tally.faults.append(str(ack))
+
+    def _answered(self, journal: Journal, pieces: int, t: int | None) -> None:
+        """The first pieces are there at t, or there will be no answer to them."""
+        answer = (None, b"") if t is None else (200, json.dumps({"t": t}).encode())
+        for piece in self._pieces[:pieces]:
+            journal.answered(piece, *answer)
+        del self._pieces[:pieces]
 
 
 class Snapshots:
