@@ -19,8 +19,9 @@ from .server import RefusedError, Server
 from .verdict import Tick, Verdict, broken
 
 SESSIONS = 12
-IMAGES = ("closed", "closed", "killed")
-"""The file as a stop leaves it, most often, and as a crash does, with its log beside it."""
+IMAGES = ("closed", "unfolded", "killed")
+"""The file as a stop leaves it, with all logs folded into snapshots; as a stop leaves it that had
+no time for that; and as a crash does, with its log beside it."""
 AS_PROCESS = 50
 """Every so many refusals one is tried as a process of its own: the exit code and the words."""
 NOON = 1_767_268_800.0
@@ -42,6 +43,9 @@ def build(folder: Path, seed: int) -> None:
         for number in range(SESSIONS):
             _grow(client, f"s{number}", Stream(seed + number), (1 + number) ** 2)
         shutil.copytree(folder / "closed", folder / "killed")
+    shutil.copytree(folder / "killed", folder / "unfolded")
+    with opened(folder / "unfolded"):
+        pass  # only the sessions in memory are folded, and none is
 
 
 def _grow(client: TestClient, name: str, stream: Stream, n: int) -> None:
@@ -65,7 +69,8 @@ def ask(
     """What each session says: its state, all of it, then the answers to a retry and to a sample.
 
     An answer is compared with that of the `whole` file, if there is one; it has to be the same, or
-    a problem. Returns the answers and a count of their sorts.
+    a problem; after a sample that was refused, the session says what it said before. Returns the
+    answers and a count of their sorts.
     """
     answers: Answers = {}
     sorts: Counter[str] = Counter()
@@ -79,15 +84,29 @@ def ask(
             "after": client.get(f"/v1/sessions/{name}"),
         }
         answers[name] = {step: response.json() for step, response in got.items()}
+        right = (whole or answers)[name]
         for step, response in got.items():
-            sorts[_sort(response, (whole or answers)[name][step])] += 1
+            wanted = [right[step]]
+            if step == "after":
+                wanted = allowed_after(got["sample"], right)
+            sorts[sort_of(response, wanted)] += 1
     return answers, sorts
 
 
-def _sort(response: httpx.Response, right: Any) -> str:
-    """`right`, `wrong`, or the name of the problem."""
+def allowed_after(sample: httpx.Response, right: dict[str, Any]) -> list[Any]:
+    """What a session may say after a sample: an acknowledged one is there, a refused one is not.
+
+    A write that failed with 503 may have been stored.
+    """
+    if sample.status_code == 200:
+        return [right["after"]]
+    return [right["state"], right["after"]] if sample.status_code == 503 else [right["state"]]
+
+
+def sort_of(response: httpx.Response, right: list[Any]) -> str:
+    """`right` if it is one of these answers, `wrong`, or the name of the problem."""
     if response.status_code == 200:
-        return "right" if response.json() == right else "wrong"
+        return "right" if response.json() in right else "wrong"
     if response.headers["content-type"] != MEDIA_TYPE:
         return "wrong"
     return str(response.json()["type"]).rpartition(":")[2]

@@ -223,7 +223,8 @@ class Case:
         after = await self._undisturbed(plain)
         async with serving(failing) as http:
             await prepare(http)
-            before = stored(failing), await shown(http)
+            seen = await shown(http)
+        before = stored(failing), seen  # a stop folds logs into snapshots
         async with serving(failing) as http:
             await self._disturbed(http, failing, before, after)
         async with serving(failing) as http:
