@@ -124,8 +124,10 @@ class Page:
             self.complaints.append(json.dumps(params["exceptionDetails"]))
         elif event == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
             self.complaints.append(json.dumps([one.get("value") for one in params["args"]]))
-        elif event == "Log.entryAdded" and params["entry"]["source"] != "network":
-            self.complaints.append(params["entry"]["text"])
+        elif event == "Log.entryAdded":
+            entry = params["entry"]
+            if entry["source"] != "network" and entry["level"] in ("error", "warning"):
+                self.complaints.append(entry["text"])
 
     def resize(self, width: int, height: int) -> None:
         """The size of the window."""
