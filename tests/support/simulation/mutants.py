@@ -327,10 +327,14 @@ MUTANTS = (
         "sqlite",
     ),
     Mutant(
-        "x is kept without a version of its own, on SQLite",
-        _set((SessionLog, "write_pending", _unversioned)),
+        "x is kept without a version of its own, a dropped copy counts as current, on SQLite",
+        _set(
+            (SessionLog, "write_pending", _unversioned),
+            ("stores.plan", CONFLICT, _same_version_too),
+            (SessionRegistry, "evict_if_stale", _never_stale),
+        ),
         "sqlite",
-        first=100,
+        first=400,
     ),
     Mutant(
         "a promotion has no version of its own, on SQLite",
@@ -339,7 +343,9 @@ MUTANTS = (
         first=100,
     ),
     Mutant("next is a count of samples", _set((SequenceId, "end", _counts))),
-    Mutant("a copy goes on after its first failure", _set((Session, "check", _goes_on)), first=700),
+    Mutant(
+        "a copy goes on after its first failure", _set((Session, "check", _goes_on)), first=1700
+    ),
     Mutant(
         "a name stands for another session",
         _set(
