@@ -4,6 +4,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -360,7 +361,7 @@ def test_a_sample_takes_room_for_what_is_in_it_however_many_names_there_are(
             )
         for i in range(5):
             client.post(SAMPLES, json={"x": {f"n{i}": 1.5 for i in range(i, i + 10)}, "y": 1})
-    with sqlite3.connect(tmp_path / "llr.db") as file:
+    with closing(sqlite3.connect(tmp_path / "llr.db")) as file:
         sizes = [size for (size,) in file.execute("SELECT length(blob) FROM log ORDER BY t")]
     assert max(sizes[-5:]) < 250
 
